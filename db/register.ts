@@ -20,6 +20,7 @@ import {
   receiptControls,
   receiptNumbers,
   receiptOfPix,
+  receiptRefundByPix,
   receiptTakenBack,
   receivableStatementTarget,
   registerPixCharges,
@@ -27,7 +28,6 @@ import {
   receivableControls,
   receivableErasureBlockers,
   receivableTarget,
-  refundAnswered,
   refundTransferEnded,
   requestFiscal,
   rpsNumbers,
@@ -66,8 +66,10 @@ import {
   payoutForecast,
   payoutTarget,
   pixMoney,
+  refundByPix,
   registerPlatformCallback,
   registerTargets,
+  returnUnwanted,
   sessionMoney,
 } from './payment/index.ts'
 import {
@@ -133,7 +135,8 @@ export const registerModules = () => {
     payment: pixMoney.payment,
     receipt: receiptOfPix,
     takenBack: { payment: pixMoney.takenBack, receipt: receiptTakenBack },
-    answers: { receipt_refund: refundAnswered },
+    unwanted: returnUnwanted,
+    answers: { receipt_refund: receiptRefundByPix, refund: refundByPix },
   })
   registerPixCharges(chargesOfReceivables)
   registerForecast('charges', chargeForecast)

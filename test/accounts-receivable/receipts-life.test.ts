@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { registerPixReturns } from '../../db/cash/index.ts'
-import { bankReturned, recordReceipt, refundAnswered } from '../../db/accounts-receivable/index.ts'
+import { bankReturned, recordReceipt, receiptRefundByPix } from '../../db/accounts-receivable/index.ts'
 import { recordMovement } from '../../db/cash/index.ts'
 import { registerModules } from '../../db/register.ts'
 import { installmentsIn, rescheduled, storeSchedule } from '../../db/documents/index.ts'
@@ -213,7 +213,8 @@ describe('a receipt', function () {
         await a.good(a.finance, 'POST', at(id, 'refund'), { via: 'pix_return', amount: 15_000, reason: 'Too much' })
         expect(await a.read(id)).to.include({ refundReserved: 15_000, available: 5_000 })
         const end = { status: 'failed' as const, failure: { code: 'refused', message: 'closed account' } }
-        for (const __ of [1, 2]) await a.house.inHouse((trx) => refundAnswered(trx, asked.at(-1)?.source.id ?? '', end))
+        for (const __ of [1, 2])
+          await a.house.inHouse((trx) => receiptRefundByPix.end(trx, asked.at(-1)?.source.id ?? '', end))
         expect(await a.read(id)).to.include({ refundReserved: 0, available: 20_000 })
       }
     } finally {

@@ -1,5 +1,5 @@
 import { receiptRefunded, receiptRefundFailed } from '../../../config/events/receipts.ts'
-import type { BookedMovement, TransferOutcome } from '../../cash/index.ts'
+import type { BookedMovement, PixReturnAnswer, TransferOutcome } from '../../cash/index.ts'
 import { bookOf, todayOf } from '../../documents/index.ts'
 import { firstOpenDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
@@ -69,12 +69,22 @@ export const refundEnded = async (
  * The outcome of a refund, in the transaction in which the bank's is known: for Cash, of a Pix that was to be returned. An answer that comes twice changes
  * nothing.
  */
-export const refundAnswered = async (trx: Trx, refundId: string, end: RefundEnd): Promise<void> => {
+const refundAnswered = async (trx: Trx, refundId: string, end: RefundEnd): Promise<void> => {
   const seen = await findRow(trx, ReceiptRefund, refundId)
   if (!seen) throw new Error(`there is no refund ${refundId}`)
   const receipt = await lockReceipt(trx, seen.receiptId)
   const refund = await findRow(trx, ReceiptRefund, refundId)
   if (refund?.status === 'requested') await refundEnded(trx, receipt, refund, end)
+}
+
+/** The end of a refund that the bank sends back as a Pix. */
+export const receiptRefundByPix: PixReturnAnswer = {
+  hold: async (trx, refundId) => {
+    const refund = await findRow(trx, ReceiptRefund, refundId)
+    if (!refund) throw new Error(`there is no refund ${refundId}`)
+    await lockReceipt(trx, refund.receiptId)
+  },
+  end: refundAnswered,
 }
 
 /** The end of the transfer of a refund, in its own transaction. */

@@ -118,6 +118,7 @@ export const takePix = async (trx: Trx, cashAccountId: string, heard: HeardPix):
     claimedById,
   })
   if (charge) await payCharge(trx, charge, heard.amount)
+  if (paymentId !== null) await pixModules().unwanted(trx, paymentId)
   await tellPix(trx, pixReceived, receipt, {
     propertyId: charge?.propertyId ?? account.propertyId,
     amount: heard.amount,

@@ -21,6 +21,9 @@ import type { HeardReturn } from './tell.ts'
 
 const windowDays = 90
 
+const isInWindow = ({ providerTime }: PixReceiptRecord): boolean =>
+  providerTime.getTime() >= Date.now() - windowDays * 86_400_000
+
 const lockReceipt = async (trx: Trx, id: string): Promise<PixReceiptRecord | null> => {
   await sql(trx, `select id from pix_receipt where tenant_id = ? and id = ? for no key update`, [
     contextOf(trx).tenantId,
@@ -58,8 +61,7 @@ export const askPixReturn = async (
     throw unprocessable('reference_not_found', 'There is no such Pix', [
       { field: 'pixReceiptId', message: 'is no Pix that was received' },
     ])
-  if (receipt.providerTime.getTime() < Date.now() - windowDays * 86_400_000)
-    throw unprocessable('return_window_passed', `A Pix goes back within ${windowDays} days`)
+  if (!isInWindow(receipt)) throw unprocessable('return_window_passed', `A Pix goes back within ${windowDays} days`)
   const connection = await connectionOf(trx, receipt.cashAccountId)
   if (!connection || !can(connection, 'return'))
     throw unprocessable('pix_not_ready', 'The account has no connection that returns a Pix')
@@ -80,6 +82,20 @@ export const askPixReturn = async (
   const tenantId = contextOf(trx).tenantId ?? ''
   await enqueue(trx, returnPixJob, { tenantId, pixReturnId: id }, { uniqueKey: id, gate: gateOfPix(connection) })
   return { pixReturnId: id }
+}
+
+/** The Pix that a payment was made from; null where it was made from none. `isReturnable`: the bank can be asked to send it back. */
+export const pixOfPayment = async (
+  trx: Trx,
+  paymentId: string,
+): Promise<{ pixReceiptId: string; isReturnable: boolean } | null> => {
+  const receipt = await findRow(trx, PixReceipt, { claimedByType: 'payment', claimedById: paymentId })
+  if (!receipt) return null
+  const connection = await connectionOf(trx, receipt.cashAccountId)
+  return {
+    pixReceiptId: receipt.id,
+    isReturnable: isInWindow(receipt) && connection !== null && can(connection, 'return'),
+  }
 }
 
 /** The facts that a worker needs to return a Pix; null where the return has ended. */
@@ -148,6 +164,10 @@ export const settleReturn = async (
 ): Promise<void> => {
   const seen = await findRow(trx, PixReturn, id)
   if (!seen) return
+  const answer = pixModules().answers[seen.requestedByType ?? '']
+  if (!answer) throw new Error(`no module hears of returns for a ${seen.requestedByType ?? ''}`)
+  // The record that asked comes before its Pix, as when it asked.
+  if (outcome.status !== 'pending') await answer.hold(trx, seen.requestedById ?? '')
   const receipt = await lockReceipt(trx, seen.pixReceiptId)
   const row = await findRow(trx, PixReturn, id)
   if (!receipt || !row || row.status === 'succeeded' || row.status === 'failed') return
@@ -155,8 +175,6 @@ export const settleReturn = async (
     await changeRow(trx, PixReturn, id, { nextReadAt: nextRead(row.readCount), readCount: row.readCount + 1 })
     return
   }
-  const answer = pixModules().answers[row.requestedByType ?? '']
-  if (!answer) throw new Error(`nobody hears of returns for a ${row.requestedByType ?? ''}`)
   const { tenantId } = contextOf(trx)
   if (outcome.status === 'failed') {
     await sql(
@@ -166,7 +184,7 @@ export const settleReturn = async (
     )
     await changeRow(trx, PixReturn, id, { status: 'failed', failure: outcome.failure, nextReadAt: null })
     await tellPix(trx, pixReturnFailed, receipt, { propertyId: null, amount: row.amount })
-    return answer(trx, row.requestedById ?? '', { status: 'failed', failure: outcome.failure })
+    return answer.end(trx, row.requestedById ?? '', { status: 'failed', failure: outcome.failure })
   }
   await sql(
     trx,
@@ -176,7 +194,7 @@ export const settleReturn = async (
   const movement = await bookReturn(trx, receipt, row)
   await changeRow(trx, PixReturn, id, { status: 'succeeded', movementId: movement.movementId, nextReadAt: null })
   await tellPix(trx, pixReturned, receipt, { propertyId: movement.propertyId, amount: row.amount })
-  await answer(trx, row.requestedById ?? '', { status: 'succeeded', movement })
+  await answer.end(trx, row.requestedById ?? '', { status: 'succeeded', movement })
 }
 
 /** Books what the bank has returned by itself (R28): once for each of its codes. Ours are known by theirs. */

@@ -34,6 +34,13 @@ export type PixReturnEnd =
   | { status: 'succeeded'; movement: BookedMovement }
   | { status: 'failed'; failure: { code: string; message: string } }
 
+/** A module that asks for returns. */
+export type PixReturnAnswer = {
+  /** Locks the record that asked and what comes before it, before anything of the Pix is locked. */
+  hold: (trx: Trx, id: string) => Promise<void>
+  end: (trx: Trx, id: string, end: PixReturnEnd) => Promise<void>
+}
+
 /** The functions of other modules that charges and received money call. */
 export type PixModules = {
   /** Locks what a charge is for and reads it; null where there is none. `isOpen`: it can still be paid. */
@@ -43,12 +50,14 @@ export type PixModules = {
   ) => Promise<{ bookId: string; propertyId: string | null; currency: string; isOpen: boolean } | null>
   /** Records money for a booking, reservation or folio as a payment and answers its id; null where there is no such target any more. */
   payment: (trx: Trx, money: PixMoney) => Promise<string | null>
+  /** Sends back a payment whose target takes nothing. The Pix, its payment and the target are locked. */
+  unwanted: (trx: Trx, paymentId: string) => Promise<void>
   /** Records any other money as a receipt, allocated or to be identified. Answers its id. */
   receipt: (trx: Trx, money: PixMoney) => Promise<string>
   /** Takes back what the bank has returned by itself. Answers the document of the money that left, for its posting. */
   takenBack: Record<'payment' | 'receipt', (trx: Trx, taken: PixTakenBack) => Promise<{ id: string } | null>>
   /** The modules that hear the end of a return, by the type of the record that asked for it. */
-  answers: Readonly<Record<string, (trx: Trx, id: string, end: PixReturnEnd) => Promise<void>>>
+  answers: Readonly<Record<string, PixReturnAnswer>>
 }
 
 let registered: PixModules | null = null

@@ -1,6 +1,6 @@
 import { unprocessable } from '../../../config/errors.ts'
 import { refundSucceeded } from '../../../config/events/payment.ts'
-import { recordMovement } from '../../cash/index.ts'
+import { pixOfPayment, recordMovement } from '../../cash/index.ts'
 import type { BookedMovement } from '../../cash/index.ts'
 import { raisePosting } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
@@ -26,23 +26,40 @@ const isClosedWay = async (trx: Trx, payment: PaymentRow): Promise<boolean> => {
   return !abilitiesOf(account.provider).refundable.some((one) => one === payment.method)
 }
 
+export type RefundVia = 'gateway' | 'manual' | 'pix_return'
+export type Way = { via: 'gateway' | 'manual' } | { via: 'pix_return'; pixReceiptId: string }
+
+const goesBackBy = (via: 'gateway' | 'pix_return', by: string) =>
+  unprocessable('refund_through_gateway', `${by} sends this money back`, [{ field: 'via', message: `must be ${via}` }])
+
+/** Recorded money goes back by hand; what a Pix at the bank of the house has brought, by the bank. */
+const wayOfRecorded = async (trx: Trx, payment: PaymentRow, wanted: RefundVia | undefined): Promise<Way> => {
+  if (wanted === 'gateway')
+    throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
+  const pix = payment.method === 'pix' ? await pixOfPayment(trx, payment.id) : null
+  if (wanted === 'pix_return' && !pix)
+    throw unprocessable('method_unavailable', 'Only money that came by a Pix of the bank is returned so', [
+      { field: 'via', message: 'must be manual' },
+    ])
+  if (!pix || (wanted === undefined && !pix.isReturnable)) return { via: 'manual' }
+  if (wanted !== 'manual') return { via: 'pix_return', pixReceiptId: pix.pixReceiptId }
+  const hasFailed = await sqlOne(trx, `select id from refund where payment_id = ? and status = 'failed' limit 1`, [
+    payment.id,
+  ])
+  if (pix.isReturnable && !hasFailed) throw goesBackBy('pix_return', 'The bank')
+  return { via: 'manual' }
+}
+
 /** The way that a refund takes (R20). 422 `refund_through_gateway`, `method_unavailable`. */
-export const wayOf = async (
-  trx: Trx,
-  payment: PaymentRow,
-  wanted: 'gateway' | 'manual' | undefined,
-): Promise<'gateway' | 'manual'> => {
-  if (payment.origin === 'recorded') {
-    if (wanted === 'gateway')
-      throw unprocessable('method_unavailable', 'Money that came outside a gateway goes back by hand')
-    return 'manual'
-  }
-  if (wanted !== 'manual') return 'gateway'
-  if (!(await isClosedWay(trx, payment)))
-    throw unprocessable('refund_through_gateway', 'The gateway sends this money back', [
+export const wayOf = async (trx: Trx, payment: PaymentRow, wanted: RefundVia | undefined): Promise<Way> => {
+  if (payment.origin === 'recorded') return wayOfRecorded(trx, payment, wanted)
+  if (wanted === 'pix_return')
+    throw unprocessable('method_unavailable', 'Only money that came by a Pix of the bank is returned so', [
       { field: 'via', message: 'must be gateway' },
     ])
-  return 'manual'
+  if (wanted !== 'manual') return { via: 'gateway' }
+  if (!(await isClosedWay(trx, payment))) throw goesBackBy('gateway', 'The gateway')
+  return { via: 'manual' }
 }
 
 /** The source of money that goes back: the one named, else the account that took it, else the caller's drawer. */

@@ -1,3 +1,4 @@
+import { pixOfPayment } from '../../cash/index.ts'
 import { businessDay } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql } from '../../lib/connection.ts'
@@ -5,16 +6,16 @@ import type { Trx } from '../../lib/connection.ts'
 import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { lockPayment } from '../payments/read.ts'
 import type { TargetType } from '../targets.ts'
-import { moneyOn, requestRefund } from './request.ts'
+import { moneyOn, requestRefund, reserveRefund } from './request.ts'
 import type { RefundReason } from './request.ts'
 
 type Released = { targetType: TargetType; targetId: string; amount: number; reason: RefundReason }
 
-/** Takes recorded money off a target, newest first; it stands unallocated on its payment then. */
-const unallocate = async (
+/** Takes recorded money off a target, newest first: a Pix goes back by the bank, other money stands unallocated on its payment then. */
+const takeOff = async (
   trx: Trx,
   target: { targetType: TargetType; targetId: string },
-  amount: number,
+  { amount, reason }: { amount: number; reason: RefundReason },
 ): Promise<void> => {
   const sources = await moneyOn(trx, target.targetType, target.targetId, 'recorded')
   const [first] = sources
@@ -22,9 +23,15 @@ const unallocate = async (
   const day = await businessDay(trx, first.propertyId)
   await lockTargets(trx, [target])
   let left = amount
-  for (const { paymentId } of sources.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1))) {
+  for (const { paymentId, amount: standing } of sources.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1))) {
     const payment = await lockPayment(trx, paymentId)
     if (!payment || left <= 0) continue
+    if (payment.method === 'pix' && (await pixOfPayment(trx, paymentId))?.isReturnable) {
+      const share = Math.min(left, standing)
+      await reserveRefund(trx, payment, share, { reason }, { businessDate: day, only: target })
+      left -= share
+      continue
+    }
     const given = await giveBack(trx, payment, left, day, target)
     const returned = sum(given.map((one) => one.amount))
     left -= returned
@@ -37,14 +44,14 @@ const unallocate = async (
 }
 
 /**
- * Takes money off a target that buys nothing there: what gateways took they send back, and what was recorded by hand stands unallocated until a person hands
- * it back (B11 of the design). The target is locked.
+ * Takes money off a target that buys nothing there: gateways send back what they took, the bank of the house a Pix, and what was recorded by hand stands
+ * unallocated until a person hands it back (R16). The target is locked.
  */
 export const releaseMoney = async (trx: Trx, { targetType, targetId, amount, reason }: Released): Promise<void> => {
   const ofGateway = sum((await moneyOn(trx, targetType, targetId)).map((one) => one.amount))
   const back = Math.min(amount, ofGateway)
   if (back > 0) await requestRefund(trx, { targetType, targetId, amount: back, reason })
-  if (amount > back) await unallocate(trx, { targetType, targetId }, amount - back)
+  if (amount > back) await takeOff(trx, { targetType, targetId }, { amount: amount - back, reason })
 }
 
 /** Takes all of a payment off a target that it stands on; the money stays, unallocated. The target is locked. */

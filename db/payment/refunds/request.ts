@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
 import { refundRequested } from '../../../config/events/payment.ts'
 import { refundPayment } from '../../../jobs/payment.ts'
+import { requestPixReturn } from '../../cash/index.ts'
 import type { BookedMovement } from '../../cash/index.ts'
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
@@ -16,7 +17,7 @@ import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Refund } from '../models.ts'
 import { handBack, sourceOf, wayOf } from './by-hand.ts'
-import type { Source } from './by-hand.ts'
+import type { RefundVia, Source } from './by-hand.ts'
 import { lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
 import { abilitiesOf } from '../rules/providers.ts'
 import type { TargetType } from '../targets.ts'
@@ -30,7 +31,7 @@ type Terms = {
   /** The allocations that give the money back, after what is unallocated; newest first where it is left out. */
   fromAllocations?: readonly string[] | undefined
   /** The way back; where it is left out, the one that the money came. */
-  via?: 'gateway' | 'manual' | undefined
+  via?: RefundVia | undefined
   /** The source of money that is handed back. */
   from?: Source | undefined
   /** A person asks: what the gateway cannot send back is refused. */
@@ -65,7 +66,9 @@ export const reserveRefund = async (
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
-  const via = await wayOf(trx, payment, wanted)
+  // What the bank has sent back by itself is on no way any more.
+  const way = book ? ({ via: 'manual' } as const) : await wayOf(trx, payment, wanted)
+  const { via } = way
   const place = via === 'manual' ? await sourceOf(trx, payment, from) : null
   if (via === 'gateway' && byPerson && !(await isRefundable(trx, payment)))
     throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
@@ -100,7 +103,7 @@ export const reserveRefund = async (
     note,
     requestedBy: contextOf(trx).actor,
     externalId: externalId ?? null,
-    nextReadAt: place ? null : expression(`now() + interval '10 minutes'`),
+    nextReadAt: via === 'gateway' ? expression(`now() + interval '10 minutes'`) : null,
   })
   await closeExceptions(trx, { type: 'payment', id: payment.id }, [
     'unallocated',
@@ -128,6 +131,10 @@ export const reserveRefund = async (
       context: { method: payment.method },
     },
   })
+  if (way.via === 'pix_return') {
+    const source = { type: 'refund', id: refundId } as const
+    await requestPixReturn(trx, { pixReceiptId: way.pixReceiptId, amount, source, reason: note ?? reason })
+  }
   if (place) await handBack(trx, payment, { refundId, amount, reason, place, book })
   return { refundId, paymentId: payment.id, amount }
 }

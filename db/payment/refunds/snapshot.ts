@@ -36,8 +36,14 @@ const emitRefund = (trx: Trx, { id, propertyId, version, status, ...refund }: Re
     : null
 }
 
-/** The only writer of what a gateway says of a refund (R21). Answers whether it changed anything. */
-export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: RefundSnapshot): Promise<boolean> => {
+/** The only writer of what a gateway or a bank says of a refund (R21). Answers whether it changed anything. */
+export const applyRefundSnapshot = async (
+  trx: Trx,
+  refundId: string,
+  snapshot: RefundSnapshot,
+  /** The account that the money has left, where that is not the gateway's. */
+  ledgerAccountId?: string,
+): Promise<boolean> => {
   const seen = await readRefund(trx, refundId)
   if (!seen) throw new Error(`there is no refund ${refundId}`)
   const ends = snapshot.status === 'succeeded' || snapshot.status === 'failed'
@@ -73,7 +79,10 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
   if (!changed) throw new Error(`refund ${refundId} is gone`)
   if (refund.status === 'unknown') await settleRefund(trx, changed)
   const documents = { payment: refund.paymentId, refund: refundId }
-  const context = { money: 'gateway', method: payment.method } as const
+  const from =
+    ledgerAccountId === undefined
+      ? { context: { money: 'gateway', method: payment.method } as const }
+      : { accounts: { money: ledgerAccountId }, context: { method: payment.method } }
   if (snapshot.status === 'succeeded')
     await sql(trx, `update payment set refunded_amount = refunded_amount + ?, version = version + 1 where id = ?`, [
       refund.amount,
@@ -99,14 +108,14 @@ export const applyRefundSnapshot = async (trx: Trx, refundId: string, snapshot: 
       event: 'payment.refund_succeeded',
       source: { id: refundId },
       propertyId: refund.propertyId,
-      payload: { amounts: { amount: refund.amount }, documents, context },
+      payload: { amounts: { amount: refund.amount }, documents, ...from },
     })
   if (snapshot.status === 'failed')
     await raisePosting(trx, {
       event: 'payment.refund_failed',
       source: { id: refundId, seq: 1 },
       propertyId: refund.propertyId,
-      payload: { amounts: { amount: refund.amount, returned }, documents, context },
+      payload: { amounts: { amount: refund.amount, returned }, documents, ...from },
     })
   return true
 }
