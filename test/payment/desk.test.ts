@@ -297,6 +297,29 @@ describe('payments at the desk', () => {
     expect(closed['capturedAmount']).to.equal(0)
   })
 
+  it('sends a page to the payer where that is asked for, to an address that fits the channel', async () => {
+    const body = { amount: 900, currency: 'BRL', targetType: 'booking', targetId: bookingId, description: 'Deposit' }
+    const link = (send: object) => ({ ...body, send, testToken: 'pix_unpaid' })
+    await refused('/links', link({ channel: 'email' }), 400, 'validation_failed')
+    await refused('/links', link({ channel: 'sms', to: 'ana@guests.example' }), 400, 'validation_failed')
+    await refused('/links', link({ channel: 'whatsapp' }), 400, 'validation_failed')
+    const made = await post('/links', link({ channel: 'email', to: 'ana@guests.example' }))
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const sent = await until(
+      async () => {
+        await work()
+        const rows = await house.inHouse((trx) =>
+          sql<{ dedupeKey: string }>(trx, `select dedupe_key from message where payment_id = ?`, [made.body['id']]),
+        )
+        return rows.length > 0 && rows
+      },
+      { withinMs: 20_000, what: 'the message with the page' },
+    )
+    expect(sent).to.deep.equal([{ dedupeKey: `link-${made.body['id']}` }])
+    await post(`/${made.body['id']}/cancel`, { reason: 'not wanted' })
+    await work()
+  })
+
   it('hears of a dispute, contests it with evidence that wins, and gives the money back to the payment', async () => {
     const payment = await pay({ cardToken: 'disputed' })
     const list = await becomes(

@@ -165,6 +165,48 @@ describe('the proof of payments against the gateway', () => {
     expect(await reconcile()).to.include({ status: 'balanced' })
   })
 
+  it('finds money that the gateway has nothing of, and a person writes it off with a reason, once', async () => {
+    const id = await pay({ cardToken: 'lost_callback' })
+    expect((await get(`/${id}`)).status).to.equal('captured')
+    const admin = world.database.admin
+    await admin.raw(
+      `delete from sandbox_object where kind = 'transaction' and account_ref in (select external_id from gateway_account where id = ?)`,
+      [house.gatewayAccountId],
+    )
+    await admin.raw(`update payment set captured_at = now() - interval '25 hours' where id = ?`, [id])
+    const yesterday = new Date(Date.now() - 25 * 3_600_000).toISOString().slice(0, 10)
+    const proven = async (): Promise<Body> => {
+      const made = await post('/reconciliations', { gatewayAccountId: house.gatewayAccountId, date: yesterday })
+      expect([200, 201], JSON.stringify(made.body)).to.include(made.status)
+      await work()
+      return (
+        await get(`/reconciliations?gatewayAccountId=${house.gatewayAccountId}&from=${yesterday}&to=${yesterday}`)
+      ).data[0]
+    }
+    expect(await proven()).to.deep.include({ status: 'exceptions' })
+    const { data } = await get('/exceptions?status=open&kind=missing_there')
+    expect(data.map((one: Body) => [one.subjectId, one.amount])).to.deep.equal([[id, 12_000]])
+    const resolve = (body: object) =>
+      post(`/exceptions/${data[0].id}/resolve`, { reason: 'lost at the gateway', ...body })
+    const account = async (text: string) =>
+      (await house.inHouse((trx) => sql<{ id: string }>(trx, `select id from account where ${text} limit 1`)))[0]?.id
+    expect((await resolve({ resolution: 'written_off' })).body.code).to.equal('validation_failed')
+    expect((await resolve({ resolution: 'recorded' })).body.code).to.equal('invalid_transition')
+    const control = await account(`control is not null`)
+    expect((await resolve({ resolution: 'written_off', accountId: control })).body.code).to.equal('account_not_usable')
+    expect((await resolve({ resolution: 'accepted', reason: ' ' })).status).to.equal(400)
+    expect((await get(`/exceptions?status=open&kind=missing_there`)).data).to.have.length(1)
+    const clearing = await balanceOf('gateway_clearing')
+    const accountId = await account(`code = '6.1.10'`)
+    const done = await resolve({ resolution: 'written_off', accountId })
+    expect(done.body, JSON.stringify(done.body)).to.include({ status: 'resolved', resolution: 'written_off' })
+    expect((await resolve({ resolution: 'written_off', accountId })).status).to.equal(200)
+    expect((await resolve({ resolution: 'accepted' })).body.code).to.equal('invalid_transition')
+    await work()
+    expect(await balanceOf('gateway_clearing')).to.equal(clearing - 12_000)
+    expect(await proven()).to.deep.include({ status: 'balanced' })
+  })
+
   it('imports nothing twice, though it is cut off and begun again', async () => {
     await pay()
     await Promise.all([reconcile(), reconcile()])
