@@ -98,6 +98,7 @@ export const errorCodes = {
     movement_reconciled: 'The movement is matched with the statement of the bank.',
     overlap: 'The range overlaps with that of another record.',
     payload_erased: 'The message of the channel was erased.',
+    payment_busy: 'The payment is in use by another request; the request can be repeated.',
     payment_in_progress: 'Another payment of the same amount is being processed.',
     plan_changed: 'The plan of the erasure changed after it was read.',
     price_changed: 'The price differs from the expected one.',

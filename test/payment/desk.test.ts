@@ -195,6 +195,33 @@ describe('payments at the desk', () => {
     await refused(`/${other['id']}/cancel`, { reason: 'changed minds' }, 409, 'invalid_transition')
   })
 
+  it('answers that a payment is busy where another request holds it, and says when to come again', async () => {
+    const payment = await pay({ mode: 'authorise' })
+    let free = () => undefined as void
+    const held = new Promise<void>((resolve) => {
+      free = resolve
+    })
+    const holding = house.inHouse(async (trx) => {
+      await sql(trx, `select id from payment where id = ? for update`, [payment['id']])
+      await held
+    })
+    try {
+      const replies = await Promise.all([
+        post(`/${payment['id']}/capture`, {}),
+        post(`/${payment['id']}/cancel`, { reason: 'not wanted' }),
+        post(`/${payment['id']}/refunds`, { reason: 'error' }),
+        owner.send('PUT', `payments/${payment['id']}/allocations`, { allocations: [] }),
+      ])
+      for (const reply of replies)
+        expect([reply.status, reply.body['code']], JSON.stringify(reply.body)).to.deep.equal([409, 'payment_busy'])
+    } finally {
+      free()
+      await holding
+    }
+    expect((await post(`/${payment['id']}/capture`, {})).status).to.equal(200)
+    await work()
+  })
+
   it('moves captured money between targets, refuses what is too much or stale, and changes nothing then', async () => {
     const payment = await pay({ amount: 6_000 })
     from += 3
@@ -336,6 +363,14 @@ describe('payments at the desk', () => {
     const read = await get(`/disputes/${id}`)
     expect(read.body['suggested'].explanation).to.contain('BRL 50.00 was paid by card')
     await refused(`/disputes/${id}/respond`, { action: 'contest' }, 422, 'rule_violated')
+    const dueIn = (days: number) =>
+      world.database.admin.raw(`update dispute set response_due_at = now() + make_interval(days => ?) where id = ?`, [
+        days,
+        id,
+      ])
+    await dueIn(-1)
+    await refused(`/disputes/${id}/respond`, { action: 'accept' }, 422, 'response_overdue')
+    await dueIn(7)
     const sent = await post(`/disputes/${id}/respond`, {
       action: 'contest',
       evidence: { explanation: 'We will win this' },

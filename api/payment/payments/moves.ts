@@ -18,7 +18,7 @@ export const capture = payments.act('capture', {
   summary: 'Capture an authorisation in full or in part',
   description: 'Once; the gateway releases the rest. Without an amount all that was authorised is taken.',
   idempotency: 'required',
-  errors: ['invalid_transition', 'amount_exceeds_authorised'],
+  errors: ['invalid_transition', 'amount_exceeds_authorised', 'payment_busy'],
   body: Obj({ amount: Opt(Money) }),
   example: {},
   command: ({ trx, id, body, expectedVersion }) => requestCapture(trx, id, body.amount, expectedVersion),
@@ -28,7 +28,7 @@ export const cancel = payments.act('cancel', {
   summary: 'Cancel an uncaptured or wrongly recorded payment',
   description:
     'At once where the gateway was never asked, else when it agrees. Captured money goes back as a refund; recorded money is turned on its business day, while its session is open.',
-  errors: ['invalid_transition', 'session_closed', 'in_use', 'cash_short', 'cash_busy', ...ofDates],
+  errors: ['invalid_transition', 'payment_busy', 'session_closed', 'in_use', 'cash_short', 'cash_busy', ...ofDates],
   body: Obj({ reason: Reason }),
   example: { reason: 'The guest pays by other means' },
   command: ({ trx, id, body, expectedVersion }) => cancelPaymentById(trx, id, trimmed(body.reason), expectedVersion),
@@ -44,6 +44,7 @@ export const allocate = route({
   record: payments.lock,
   errors: [
     'invalid_transition',
+    'payment_busy',
     'allocation_exceeds_captured',
     'target_closed',
     'amount_exceeds_payable',
@@ -75,6 +76,7 @@ export const refund = route({
   record: payments.lock,
   errors: [
     'invalid_transition',
+    'payment_busy',
     'amount_exceeds_refundable',
     'amount_disputed',
     'method_unavailable',

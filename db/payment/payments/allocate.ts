@@ -12,7 +12,7 @@ import { giveBack, lockedTarget, lockTargets, offer, postAllocated, postGivenBac
 import { closeExceptions } from '../exceptions.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
-import { lockPayment, readPayment, standingAllocations } from './read.ts'
+import { holdPayment, readPayment, standingAllocations } from './read.ts'
 
 /** Judges a target that is to take or give money, by the caller's role; throws. */
 export type JudgeTarget = (target: { propertyId: string; targetType: TargetType; targetId: string }) => void
@@ -52,7 +52,7 @@ export const setAllocations = async (
   const before = await standingSums(trx, paymentId)
   const union = [...before.values(), ...wanted]
   const locked = await lockTargets(trx, union)
-  const payment = await lockPayment(trx, paymentId)
+  const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound()
   if (expectedVersion !== null && payment.version !== expectedVersion) throw versionConflict(payment.version)
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money is allocated')

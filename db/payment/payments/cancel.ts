@@ -12,7 +12,7 @@ import { gateOfAccount } from '../accounts.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
 import { noteStatus } from './history.ts'
-import { lockLivePayments, lockPayment, readPayment } from './read.ts'
+import { lockLivePayments, holdPayment, readPayment } from './read.ts'
 import { lockRecorded, reverseRecorded } from './reverse.ts'
 
 /**
@@ -57,7 +57,7 @@ export const cancelPaymentById = async (
 ): Promise<void> => {
   const seen = await readPayment(trx, paymentId)
   if (seen?.origin === 'recorded') return cancelRecorded(trx, seen, reason, expected)
-  const payment = await lockPayment(trx, paymentId)
+  const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound()
   if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
   if (payment.status === 'cancelled') return

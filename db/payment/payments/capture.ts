@@ -4,7 +4,7 @@ import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { gateOfAccount } from '../accounts.ts'
-import { lockPayment } from './read.ts'
+import { holdPayment } from './read.ts'
 
 /**
  * Asks the gateway to take what it has authorised, in full or in part, once; the gateway releases the rest (R17). A repeated request
@@ -16,7 +16,7 @@ export const requestCapture = async (
   wanted: number | undefined,
   expected: number | null = null,
 ): Promise<void> => {
-  const payment = await lockPayment(trx, paymentId)
+  const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound()
   if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
   const { status, captureRequested, authorisedAmount, cancelRequestedAt } = payment

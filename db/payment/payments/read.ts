@@ -1,5 +1,6 @@
+import { ApiError } from '../../../config/errors.ts'
 import { sum } from '../../lib/amounts.ts'
-import { prepared, sql, sqlOne } from '../../lib/connection.ts'
+import { nativeError, prepared, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { PaymentAllocationRow, PaymentRow } from '../../rows.ts'
 import { liveStatuses } from '../rules/states.ts'
@@ -12,6 +13,20 @@ export const readPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | n
 /** The caller has locked the payment's target, which comes before it in the lock order. */
 export const lockPayment = (trx: Trx, paymentId: string): Promise<PaymentRow | null> =>
   sqlOne<PaymentRow>(trx, `select * from payment where id = ? for no key update`, [paymentId])
+
+/** The payment that a command is about, locked. 409 `payment_busy` where another request holds it for 2 s. */
+export const holdPayment = async (trx: Trx, paymentId: string): Promise<PaymentRow | null> => {
+  try {
+    return await lockPayment(trx, paymentId)
+  } catch (error) {
+    const native = nativeError(error)
+    if (!(native instanceof Error && 'code' in native && native.code === '55P03')) throw error
+    throw new ApiError('payment_busy', 'The payment is in use; repeat the request', {
+      cause: error,
+      retryAfterSeconds: 1,
+    })
+  }
+}
 
 /** Live payments of a target, locked in the order of their ids. */
 export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentRow[]> =>

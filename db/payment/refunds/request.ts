@@ -18,7 +18,7 @@ import { closeExceptions } from '../exceptions.ts'
 import { Refund } from '../models.ts'
 import { handBack, sourceOf, wayOf } from './by-hand.ts'
 import type { RefundVia, Source } from './by-hand.ts'
-import { lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
+import { holdPayment, lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
 import { abilitiesOf } from '../rules/providers.ts'
 import type { TargetType } from '../targets.ts'
 
@@ -144,7 +144,7 @@ const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPaym
   if (!found) throw notFound('There is no such payment')
   const businessDate = await businessDay(trx, found.propertyId)
   await lockTargets(trx, await standingAllocations(trx, paymentId))
-  const payment = await lockPayment(trx, paymentId)
+  const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound('There is no such payment')
   const wanted = amount ?? payment.capturedAmount - payment.refundReserved
   if (wanted <= 0) throw exceeded('Nothing is left to refund')
