@@ -149,6 +149,37 @@ describe('the store and the invoices of tenants', function () {
     expect([included.status, included.body.code]).to.deep.equal([409, 'feature_already_active'])
   })
 
+  it('sell nothing that is off sale, for other plans or without a price in the currency', async () => {
+    const { addOn } = await offer('sla')
+    const change = (body: object) => operate('PATCH', `add-ons/${addOn.id}`, body)
+    const { price } = await offer('sla')
+    const ask = async (tenant = tenantId, token = owner) => {
+      const { status, body } = await world.request(
+        'POST',
+        `/api/tenants/${tenant}/billing/add-ons/${addOn.id}/purchase`,
+        {
+          token,
+          body: { priceId: price.priceId },
+        },
+      )
+      return [status, body.code]
+    }
+    expect((await change({ onSale: false })).status).to.equal(200)
+    expect(await ask()).to.deep.equal([422, 'add_on_not_available'])
+    await change({ onSale: true, plans: ['Professional'] })
+    expect(await ask()).to.deep.equal([422, 'add_on_not_available'])
+    await change({ plans: [] })
+    for (const wrong of [{ priceId: 1 }, { priceId: 'cheap' }, { priceId: price.priceId, amount: -1 }, {}])
+      expect((await own('POST', `add-ons/${addOn.id}/purchase`, wrong)).status, JSON.stringify(wrong)).to.equal(400)
+    for (const amount of [0, 0.5, -0.5, 1_000_000_001, '5'])
+      expect(
+        (await operate('POST', `tenants/${tenantId}/adjustments`, { amount, description: 'x', reason: 'bad input' }))
+          .status,
+        String(amount),
+      ).to.equal(400)
+    expect(amounts(await next())).to.deep.equal([['plan', 9_900]])
+  })
+
   it('sell an add-on once, however many ask at once', async () => {
     const replies = await Promise.all(Array.from({ length: 12 }, () => buy('pos')))
     expect(replies.filter(({ status }) => status === 200)).to.have.length(1)
@@ -232,6 +263,15 @@ describe('the store and the invoices of tenants', function () {
   it('are paid outside, or voided and billed again', async () => {
     await run()
     const [, issued] = await invoices()
+    const [busy] = await sql<{ id: string }>(
+      world.database.admin,
+      `insert into invoice_payment (id, tenant_id, invoice_id, try, provider, method, amount, currency, status)
+       values (gen_random_uuid(), ?, ?, 1, 'sandbox', 'pix', 9900, 'BRL', 'processing') returning id`,
+      [tenantId, issued!.id],
+    )
+    const early = await operate('POST', `invoices/${issued!.id}/void`, { reason: 'wrong address', rebill: true })
+    expect([early.status, early.body.code]).to.deep.equal([422, 'payment_in_flight'])
+    await sql(world.database.admin, `delete from invoice_payment where id = ?`, [busy?.id])
     const voided = await operate('POST', `invoices/${issued!.id}/void`, { reason: 'wrong address', rebill: true })
     expect([voided.status, voided.body.status]).to.deep.equal([200, 'void'])
     expect(amounts(await next())).to.deep.equal([

@@ -151,6 +151,20 @@ describe('a tenant that leaves', function () {
   })
 
   it('stays where money is still on its way, and where nobody planned it', async () => {
+    await sql(
+      world.database.admin,
+      `insert into payment (tenant_id, origin, channel, method, gateway_account_id, property_id, amount, currency, status)
+       select tenant_id, 'gateway', 'desk', 'pix', id, ?, 100, currency, 'requires_action' from gateway_account where tenant_id = ? limit 1`,
+      [neighbour.propertyId, neighbour.tenantId],
+    )
+    const theirs = `/superuser/tenants/${neighbour.tenantId}`
+    const { name } = (await world.request('GET', theirs, { token: n1 })).body as { name: string }
+    const asked = await world.request('DELETE', theirs, {
+      token: n1,
+      body: { reason: 'the contract ended', confirmName: name },
+    })
+    expect([asked.status, asked.body.code]).to.deep.equal([422, 'tenant_has_live_money'])
+    expect((await world.request('GET', theirs, { token: n1 })).body.status).to.equal('active')
     const { inTenant } = await import('../../db/lib/connection.ts')
     const refused = await inTenant(neighbour.tenantId, (trx) =>
       sql(trx, `select purge_tenant(?, 'booking', 10)`, [neighbour.tenantId]),

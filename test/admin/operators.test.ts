@@ -215,6 +215,30 @@ describe('what operators do with tenants', function () {
     expect((await operate('POST', `users/${other.userId}/lock`, { reason: 'stolen' }, n2)).status).to.equal(422)
   })
 
+  it('keep one N1, though the last two end each other at once', async () => {
+    const people = [await makeSuperuser('N1'), await makeSuperuser('N1')]
+    const tokens = await Promise.all(people.map(async (person) => (await signIn(world, person)).token))
+    const admin = world.database.admin
+    const [first = { email: '' }, second = { email: '' }] = people
+    const others = await sql<{ id: string }>(
+      admin,
+      `update superuser_account set ended_at = now() where ended_at is null and level = 'N1' and user_id not in (select id from app_user where email in (?, ?)) returning id`,
+      [first.email, second.email],
+    )
+    const end = (email: string, token: string | undefined) =>
+      operate('POST', 'users', { email, level: null, reason: 'left the team' }, token ?? '')
+    const replies = await Promise.all([end(second.email, tokens[0]), end(first.email, tokens[1])])
+    expect(replies.filter(({ status }) => status === 200)).to.have.length(1)
+    const left = await sql(admin, `select id from superuser_account where ended_at is null and level = 'N1'`)
+    expect(left).to.have.length(1)
+    const winner = replies[0]?.status === 200 ? 0 : 1
+    const own = await end(people[winner]?.email ?? '', tokens[winner])
+    expect(codeOf(own)).to.deep.equal([422, 'own_level'])
+    await sql(admin, `update superuser_account set ended_at = null where id = any(?::uuid[])`, [
+      others.map(({ id }) => id),
+    ])
+  })
+
   it('announce to those whom it concerns, N2 incidents and maintenance alone', async () => {
     const tenantId = await makeTenant('Starter')
     const there = (await signIn(world, await makeUser({ [tenantId]: 'receptionist' }))).token

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { sql } from '../../db/lib/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { signSandbox } from '../../db/payment/signatures.ts'
+import { processCallback } from '../../jobs/payment.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { useGuests } from './guests.ts'
@@ -104,6 +106,39 @@ describe('callbacks of a gateway', () => {
     await world.drain()
     expect(await stored(body)).to.deep.include({ status: 'processed', error: null, tenantId: house.tenantId })
     expect((await status(guest, made.body.paymentId)).body.status).to.equal('action_required')
+  })
+
+  it('processed again after a month, by an operator or the gateway, change nothing', async () => {
+    const { guest } = await hold()
+    const made = await create(guest, { method: 'card' })
+    await world.drain()
+    const paid = await columnsOf(made.body.paymentId)
+    expect(paid.status).to.equal('captured')
+    const body = await event({ ref: paid.externalId, ourId: made.body.paymentId })
+    await send(body, signSandbox(body, new Date()))
+    await world.drain()
+    const counts = async () =>
+      house.inHouse((trx) =>
+        sql(
+          trx,
+          `select (select count(*) from payment_history where payment_id = :id) as moves, (select count(*) from posting_event where source_id = :id) as postings,
+             (select count(*) from event where entity->>'id' = :id) as events, (select captured_amount from payment where id = :id) as captured`,
+          { id: made.body.paymentId },
+        ),
+      )
+    const before = await counts()
+    const { eventId } = { eventId: JSON.parse(body.toString()).id as string }
+    await world.database.admin.raw(
+      `update gateway_callback set received_at = now() - interval '31 days', processed_at = now() - interval '31 days' where event_id = ?`,
+      [eventId],
+    )
+    const { rows } = await world.database.admin.raw(`select id from gateway_callback where event_id = ?`, [eventId])
+    await inPlatform((trx) => enqueue(trx, processCallback, { callbackId: rows[0].id }))
+    await world.drain()
+    expect((await send(body, signSandbox(body, new Date()))).status).to.equal(200)
+    await world.drain()
+    expect(await counts()).to.deep.equal(before)
+    expect(await stored(body)).to.have.length(1)
   })
 
   it('over 1 MiB are refused', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { webhookLimits } from '../../config/limits.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { beginSending, createEndpoint, numberEvents } from '../../db/webhooks/index.ts'
 import { useOwner } from '../properties/support.ts'
@@ -346,6 +347,18 @@ describe('events delivered to an endpoint', function () {
     expect((await replay({ from: since })).body.events).to.equal(5)
     await flow()
     expect((await replay({ from: new Date(Date.now() + 60_000).toISOString() })).body.events).to.equal(0)
+    Object.assign(webhookLimits, { mostReplayed: 4 })
+    try {
+      const large = await replay({ fromSequence: 1 })
+      expect([large.status, large.body.code]).to.deep.equal([422, 'replay_too_large'])
+    } finally {
+      Object.assign(webhookLimits, { mostReplayed: 100_000 })
+    }
+    await sql(all.world.database.admin, `update event_head set oldest_sequence = 3 where tenant_id = ?`, [
+      all.house.tenantId,
+    ])
+    const old = await replay({ fromSequence: 2 })
+    expect([old.status, old.body.code]).to.deep.equal([422, 'event_expired'])
     for (const wrong of [
       {},
       { fromSequence: 1, from: since },
