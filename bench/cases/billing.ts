@@ -77,22 +77,21 @@ const runOf = async (count: number, ahead: number): Promise<number> => {
   return (performance.now() - began) / 1_000
 }
 
-/** Milliseconds of one look at a tenant's features, as the gate of each request asks, in one transaction. */
-const gate = async (): Promise<number[]> => {
+/** Milliseconds of transactions that open with a read of the tenant by its key: with its status and features, and without. In turn. */
+const gate = async (): Promise<{ asked: number[]; bare: number[] }> => {
   const tenantId = await makeTenant('Professional')
-  return inTenant(tenantId, async (trx) => {
-    const took: number[] = []
-    for (let index = 0; index < gateReads; index += 1) {
-      const began = performance.now()
-      await prepared(
-        trx,
-        `select t.status, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features from tenant t where t.id = ?`,
-        [tenantId],
-      )
-      took.push(performance.now() - began)
-    }
-    return took.slice(100)
-  })
+  const features = `t.status, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features`
+  const took = async (columns: string) => {
+    const began = performance.now()
+    await inTenant(tenantId, (trx) => prepared(trx, `select ${columns} from tenant t where t.id = ?`, [tenantId]))
+    return performance.now() - began
+  }
+  const [asked, bare]: [number[], number[]] = [[], []]
+  for (let index = 0; index < gateReads; index += 1) {
+    asked.push(await took(features))
+    bare.push(await took('t.id'))
+  }
+  return { asked: asked.slice(100), bare: bare.slice(100) }
 }
 
 /** Entries of one chain that are linked in a second. */
@@ -126,7 +125,24 @@ export const bench: Bench = async () => {
         null,
       ),
       judge({ name: 'growth for each tenant', unit: 'times', ours: eachOfMany / each, reference: null }, { most: 1.2 }),
-      judge({ name: 'the gate, p95', unit: 'ms', ours: percentile(looks, 0.95), reference: null }, { most: 0.2 }),
+      judge(
+        {
+          name: 'a transaction that opens with the gate, p95',
+          unit: 'ms',
+          ours: percentile(looks.asked, 0.95),
+          reference: percentile(looks.bare, 0.95),
+        },
+        null,
+      ),
+      judge(
+        {
+          name: 'the gate: what it adds at p95',
+          unit: 'ms',
+          ours: Math.max(0, percentile(looks.asked, 0.95) - percentile(looks.bare, 0.95)),
+          reference: null,
+        },
+        { most: 0.2 },
+      ),
       judge(
         {
           name: 'missing of 5,000 entries linked in a second',
@@ -140,7 +156,7 @@ export const bench: Bench = async () => {
     ],
     notes: [
       `Two closers at once in one process, each a transaction for each tenant, with a plan, an add-on and two meters; invoices by transfer.`,
-      `The gate is the read of the tenant by its key that opens each request, from this process: with its round trip.`,
+      `The gate is status and features of the tenant, in the read by its key that goes with the beginning of the transaction of each request. Reference: the same read without them.`,
     ],
   }
 }
