@@ -9,6 +9,7 @@ import type { IssueRow } from '../rows.ts'
 import { endBlock } from '../units/index.ts'
 import { readCategory } from './categories.ts'
 import { escalateBy } from './escalate.ts'
+import { noteMissed } from './missed.ts'
 import { Issue } from './models.ts'
 import { afterWaiting } from './rules/clocks.ts'
 import { requireSight } from './sight.ts'
@@ -19,12 +20,12 @@ import { sealText } from './texts.ts'
 
 export type Asked = { role: Role; expectedVersion?: number | null }
 
-/** Locks an issue for a person: 404 where the role does not see it, 409 where it has changed since it was read. */
+/** Locks an issue for a person, once what it has missed is noted: 404 where the role does not see it, 409 where it has changed since it was read. */
 export const holdFor = async (trx: Trx, id: string, { role, expectedVersion = null }: Asked): Promise<Held> => {
   const held = await lockIssue(trx, id)
   requireSight(trx, role, held)
   if (expectedVersion !== null && held.version !== expectedVersion) throw versionConflict(held.version)
-  return held
+  return noteMissed(trx, held)
 }
 
 /** Fields of an issue that leaves the wait, where it waits. */

@@ -6,7 +6,7 @@ import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 import { reopen } from './moves.ts'
 import { lockIssue, note, tell, writeIssue } from './state.ts'
 import { openForScore } from './system.ts'
-import { sealText } from './texts.ts'
+import { openText, sealText } from './texts.ts'
 
 export type Answer = { score: number; comment?: string | undefined }
 
@@ -23,10 +23,12 @@ const record = async (trx: Trx, issueId: string, { score, comment = '' }: Answer
   const ended = held.resolvedAt ?? held.scoredAt
   if (ended === null || held.now.getTime() - ended.getTime() > goodForMs) throw notFound()
   await audit(trx, { action: 'public.issues.satisfaction', subjectType: 'Issue', subjectId: issueId })
-  const isSame = held.score === score
+  // A text that is left out is the one that was given.
+  const said = comment === '' ? null : await openText(trx, 'score', issueId, held.scoreSealed)
+  const isSame = held.score === score && (said === null ? comment === '' : said.text === comment)
   if (held.scoredAt !== null && held.now.getTime() - held.scoredAt.getTime() > changeableMs && !isSame)
     throw conflict('already_answered', 'This was answered before')
-  if (isSame && held.scoredAt !== null && comment === '') return
+  if (isSame && held.scoredAt !== null) return
   const after = await writeIssue(trx, held, {
     score,
     scoreSealed: comment === '' ? null : await sealText(trx, 'score', issueId, { text: comment }),

@@ -6,13 +6,11 @@ import { preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { changeRow, expression } from '../lib/records.ts'
 import type { LostItemRow } from '../rows.ts'
-import { escalateBy } from './escalate.ts'
 import { tellItem } from './lost-items.ts'
+import { noteMissed } from './missed.ts'
 import { LostItem } from './models.ts'
 import { close } from './moves.ts'
-import { missedBy } from './rules/clocks.ts'
-import { lockIssue, note, tell, writeIssue } from './state.ts'
-import type { Held } from './state.ts'
+import { lockIssue, writeIssue } from './state.ts'
 
 type Found = { tenantId: string; id: string }
 const atOnce = 200
@@ -26,30 +24,10 @@ export const flaggableItems = found('lost_items_to_flag')
 export const erasableIssues = found('issues_to_erase')
 export const erasableItems = found('lost_items_to_erase')
 
-/**
- * Notes the deadlines of an issue that have passed, each once, and escalates it by one for each; a resolution still missing once more at 150 and 200 % of its
- * target (R5).
- */
+/** Looks at the clocks of an issue, and when to look again. */
 export const checkClocks = async (trx: Trx, id: string): Promise<void> => {
   const held = await lockIssue(trx, id)
-  const missed = missedBy(held, held.now)
-  if (missed.escalations === 0) {
-    await writeIssue(trx, held, {})
-    return
-  }
-  let issue: Held = await writeIssue(trx, held, {
-    ...(missed.firstResponse ? { firstResponseBreachedAt: held.now } : {}),
-    ...(missed.resolution ? { resolutionBreachedAt: held.now } : {}),
-    overdueSteps: missed.overdueSteps,
-  })
-  for (const clock of [
-    ...(missed.firstResponse ? (['first_response'] as const) : []),
-    ...(missed.resolution ? (['resolution'] as const) : []),
-  ]) {
-    await note(trx, id, { command: 'miss_deadline', from: issue.status, to: issue.status, changes: [clock] })
-    await tell(trx, 'sla_breached', issue, { clock })
-  }
-  issue = await escalateBy(trx, issue, missed.escalations, null)
+  if ((await noteMissed(trx, held)) === held) await writeIssue(trx, held, {})
 }
 
 /** Closes an issue that was resolved `issues.closeAfterDays` ago. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import type { Clocks } from '../../db/issues/rules/clocks.ts'
 import { afterWaiting, instantsOf, missedBy, readingOf, retargeted, startedAt } from '../../db/issues/rules/clocks.ts'
 
@@ -20,6 +21,32 @@ const issue = (more: Partial<Clocks> = {}): Clocks => ({
 })
 
 describe('The clocks of an issue', () => {
+  it('give the time waited back and no more, whatever the order, and tell a deadline once', () => {
+    const turn = fc.record({ work: fc.nat(200), wait: fc.nat(200) })
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 12 }), (turns) => {
+        let state = issue({ status: 'in_progress', firstRespondedAt: at(0) })
+        let [now, waited, told] = [0, 0, 0]
+        for (const { work, wait } of turns) {
+          now += work
+          const missed = missedBy(state, at(now))
+          if (missed.resolution) {
+            told += 1
+            state = { ...state, resolutionBreachedAt: at(now) }
+          }
+          state = { ...state, overdueSteps: missed.overdueSteps }
+          if (state.resolutionBreachedAt === null) waited += wait
+          now += wait
+          state = { ...state, ...afterWaiting({ ...state, waitingSince: at(now - wait) }, at(now)) }
+          expect(state.resolutionDueAt).to.deep.equal(at(240 + waited))
+          expect(missedBy(state, at(now)).escalations === 0 || at(now) >= state.resolutionDueAt).to.equal(true)
+        }
+        expect(told).to.be.at.most(1)
+        expect(state.waitedSeconds).to.equal(turns.reduce((sum, { wait }) => sum + wait * 60, 0))
+      }),
+    )
+  })
+
   it('name the nearest deadline that is not met', () => {
     expect(instantsOf(issue())).to.deep.equal({ nextDueAt: at(30), checkAt: at(30) })
     const answered = issue({ status: 'in_progress', firstRespondedAt: at(10) })

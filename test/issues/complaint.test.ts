@@ -136,6 +136,13 @@ describe('A complaint at the front desk', function () {
     const reopened = done(await reception.get(`issues/${issue.id}`))
     expect(reopened).to.include({ status: 'open', reopenCount: 1, score: 2 })
     expect((await balanceOf(folioId)) as number).to.equal(before - 6_000)
+    // For a day the guest may think again; then the first answer stands.
+    await tenant.inHouse((trx) =>
+      sql(trx, `update issue set scored_at = now() - interval '25 hours' where id = ?`, [issue.id]),
+    )
+    expect((await answer(token, 2)).status).to.equal(200)
+    expect(codeOf(await answer(token, 5))).to.deep.equal([409, 'already_answered'])
+    expect(codeOf(await answer(token, 2, 'And the food was cold'))).to.deep.equal([409, 'already_answered'])
     expect(reopened.history.map(({ command }: { command: string }) => command)).to.include.members([
       'create',
       'compensate',

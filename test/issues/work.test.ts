@@ -79,6 +79,26 @@ describe('Issues of a house', function () {
     expect((await owner.get(`issues?late=true&propertyId=${house.propertyId}`)).body.data).to.have.length(0)
   })
 
+  it('keep a deadline that was missed before anybody looked, whatever is done then', async () => {
+    for (const [move, body] of [
+      ['start', {}],
+      ['wait', { for: 'guest' }],
+      ['resolve', { resolution: 'Mended', cause: 'property' }],
+    ] as const) {
+      const issue = await open({ priority: 'high' })
+      await age(issue.id, 245)
+      const { status, body: moved } = await post(issue.id, move, body)
+      expect(status, JSON.stringify(moved)).to.equal(200)
+      const { clocks, escalation, history } = await read(issue.id)
+      expect([clocks.firstResponse.breachedAt, clocks.resolution.breachedAt], move).to.not.include(null)
+      expect(escalation, move).to.equal(2)
+      expect(
+        history.filter((one: { command: string }) => one.command === 'miss_deadline'),
+        move,
+      ).to.have.length(2)
+    }
+  })
+
   it('stand still while somebody is waited for, and go on by the time waited', async () => {
     const issue = await open({ priority: 'high' })
     expect((await post(issue.id, 'wait', { for: 'third_party', note: 'The plumber comes' })).body).to.include({
