@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Ajv } from 'ajv'
+import type { ValidateFunction } from 'ajv'
 
 type Rule = {
   type?: string
@@ -14,8 +16,9 @@ type Rule = {
 }
 type Contract = {
   path: string
-  create: { required: string[]; properties: Record<string, Rule> }
-  list: string[]
+  /** JSON Schemas of the form that sends, and of the query that lists. */
+  create: { properties: Record<string, { type?: string }> }
+  list: object
   message: Record<string, Rule>
 }
 
@@ -49,6 +52,29 @@ export type TwilioPeer = {
   stop: () => Promise<void>
 }
 
+const judge = new Ajv({
+  allErrors: true,
+  coerceTypes: true,
+  formats: {
+    // Of WhatsApp they have a prefix.
+    'phone-number': /^(whatsapp:)?\+[1-9]\d{6,14}$/,
+    uri: (text: string) => URL.canParse(text),
+    'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
+    int64: true,
+  },
+})
+const isForm = judge.compile(contract.create)
+const isQuery = judge.compile(contract.list)
+
+/** Fields as the contract has them: those of a list have all their values. */
+const fieldsOf = (given: URLSearchParams): Record<string, unknown> =>
+  Object.fromEntries(
+    [...new Set(given.keys())].map((name) => {
+      const isList = contract.create.properties[name]?.type === 'array'
+      return [name, isList || given.getAll(name).length > 1 ? given.getAll(name) : given.get(name)]
+    }),
+  )
+
 const fits = (rule: Rule, value: unknown): boolean => {
   if (value === null) return rule.nullable === true
   if (rule.type === 'integer') return Number.isInteger(value)
@@ -74,6 +100,9 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
   const authToken = randomBytes(16).toString('hex')
   const texts: PeerText[] = []
   const misuses: string[] = []
+  const note = (isRight: ValidateFunction, given: Record<string, unknown>) => {
+    if (!isRight(given)) misuses.push(judge.errorsText(isRight.errors, { dataVar: JSON.stringify(given) }))
+  }
   const path = contract.path.replace('{AccountSid}', accountSid)
 
   const shown = (text: PeerText) => {
@@ -110,8 +139,7 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
 
   const create = async (request: IncomingMessage, response: ServerResponse) => {
     const form = new URLSearchParams(await readAll(request))
-    for (const name of form.keys()) if (!(name in contract.create.properties)) misuses.push(`field ${name} is unknown`)
-    for (const name of contract.create.required) if (!form.has(name)) misuses.push(`field ${name} is missing`)
+    note(isForm, fieldsOf(form))
     const take = () => {
       const text = {
         sid: `SM${randomBytes(16).toString('hex')}`,
@@ -156,8 +184,7 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
   }
 
   const list = (url: URL, response: ServerResponse) => {
-    for (const name of url.searchParams.keys())
-      if (!contract.list.includes(name)) misuses.push(`parameter ${name} is unknown`)
+    note(isQuery, fieldsOf(url.searchParams))
     const messages = texts.filter((text) => text.to === url.searchParams.get('To')).map(shown)
     json(response, 200, {
       messages,
