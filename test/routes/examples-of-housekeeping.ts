@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { insertTasks } from '../../db/units/housekeeping-tasks/create.ts'
 import { completeTask } from '../../db/units/housekeeping-tasks/moves.ts'
-import { shareOutDay } from '../../db/units/housekeeping-sheets.ts'
+import { publishSheet, shareOutDay } from '../../db/units/housekeeping-sheets.ts'
 import { inTenant } from '../../db/lib/connection.ts'
 import { makeUser } from '../auth/support.ts'
 import type { House } from '../support/factories.ts'
@@ -25,11 +25,17 @@ export const ofHousekeeping = async (house: House): Promise<{ known: Known; exam
   const attendants = [{ userId, maxCredits: 1 }]
   // Of another day than that of the examples: sharing out takes the place of drafts.
   const { sheets } = await house.inHouse((trx) => shareOutDay(trx, { propertyId, date: house.day(1), attendants }))
+  // One that no sharing out takes away, however many days are shared out.
+  const told = await house.inHouse(async (trx) => {
+    const day = await shareOutDay(trx, { propertyId, date: house.day(2), attendants })
+    await publishSheet(trx, day.sheets[0]?.id ?? '')
+    return day.sheets[0]?.id
+  })
   const one = (...values: unknown[]) => fc.constantFrom(...values)
   return {
     known: {
       housekeepingTaskId: one(open?.id, shared?.id),
-      housekeepingSheetId: one(sheets[0]?.id),
+      housekeepingSheetId: one(sheets[0]?.id, told),
       assigneeId: one(userId, null),
       attendantId: one(userId),
       attendants: one(attendants),
