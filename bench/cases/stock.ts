@@ -96,6 +96,8 @@ const atRate = async (baseUrl: string, shot: (index: number) => Shot): Promise<n
         body: JSON.stringify(body),
       }).then(async (reply) => {
         const text = await reply.text()
+        // Turned away by an api that has too much to do, or by stock that others hold: the till sends it again.
+        if (reply.status === 503 || reply.status === 409) return void times.push(Number.POSITIVE_INFINITY)
         if (reply.status !== 200) throw new Error(`a close was answered ${reply.status}: ${text.slice(0, 300)}`)
         times.push(performance.now() - from)
       }),
