@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { insistentClient } from './client.ts'
 import { holdAsGuest } from './guest.ts'
 import type { Guest } from './guest.ts'
-import { quiescence, replayInnocent, untilOver } from './heal.ts'
+import { quiescence, replayInnocent, untilOver, untilReconciled } from './heal.ts'
 import { missedWithinMs, nameOf } from './points.ts'
 import type { Case } from './points.ts'
 import { randomOf } from './random.ts'
@@ -121,6 +121,8 @@ export const conclude = async (
     problems.push({ name: 'all', problem: `not quiet: ${quiet.left.map((left) => left.kind).join(', ')}` })
   await replayInnocent(database)
   const over = await untilOver(database)
+  const unbalanced = await untilReconciled(database)
+  if (unbalanced > 0) problems.push({ name: 'all', problem: `${unbalanced} days are not balanced` })
   if (over.left > 0) problems.push({ name: 'all', problem: `${over.left} things wait though their time is over` })
   return problems
 }
