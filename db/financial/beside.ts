@@ -1,7 +1,8 @@
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
-import { createAccount, holdTree } from './accounts.ts'
+import { createAccount } from './accounts/create.ts'
+import { holdTree } from './accounts/read.ts'
 import { Account } from './models.ts'
 
 /**

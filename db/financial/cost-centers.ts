@@ -6,6 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { contains, equal, pageOf } from '../lib/lists.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
+import { removeUnused } from '../lib/remove.ts'
 import { bookFor } from './chart.ts'
 import { CostCenter } from './models.ts'
 
@@ -121,14 +122,8 @@ export const changeCostCenter = async (
 /** Deletes a cost centre that nothing names; 422 `in_use`. The caller holds its row. */
 export const deleteCostCenter = async (trx: Trx, id: string) => {
   const center = await readCostCenter(trx, id)
-  const used = await sqlOne(
-    trx,
-    `select 1 where exists (select from account_balance b where b.tenant_id = :tenantId and b.book_id = :bookId and b.cost_center_id = :id)
-       or exists (select from posting_rule r where r.tenant_id = :tenantId and r.cost_center_id = :id)
-       or exists (select from cost_center c where c.tenant_id = :tenantId and c.parent_id = :id)`,
-    { tenantId: contextOf(trx).tenantId, bookId: center.bookId, id },
+  await removeUnused(trx, 'cost_center', id, () =>
+    unprocessable('in_use', 'Lines, rules, documents or other cost centres name it; switch it off by active: false'),
   )
-  if (used) throw unprocessable('in_use', 'Lines, rules or other cost centres name it; switch it off by active: false')
-  await sql(trx, `delete from cost_center where tenant_id = ? and id = ?`, [contextOf(trx).tenantId, id])
   return center
 }

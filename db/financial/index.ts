@@ -13,16 +13,10 @@ export type { DayPosting, DocumentPosting } from './raise-many.ts'
 export { postingEventOf, raisePosting } from './raise.ts'
 export { requestIntegrityRuns, sweepPostings, sweepYears } from './sweeps.ts'
 export { postWaiting } from './waiting.ts'
-export {
-  archiveAccount,
-  cashFlows,
-  changeAccount,
-  createAccount,
-  deleteAccount,
-  readAccount,
-  readAccountNow,
-  restoreAccount,
-} from './accounts.ts'
+export { changeAccount } from './accounts/change.ts'
+export { createAccount } from './accounts/create.ts'
+export { archiveAccount, deleteAccount, restoreAccount } from './accounts/end.ts'
+export { cashFlows, readAccount, readAccountNow } from './accounts/read.ts'
 export { importChart } from './chart-import.ts'
 export { assignProperty, changeBook, createBook, listBooks, readBook, setLocks } from './books.ts'
 export {

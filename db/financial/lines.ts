@@ -6,7 +6,7 @@ import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
-import { readAccount } from './accounts.ts'
+import { readAccount } from './accounts/read.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
 
 /** Lines that a list goes through at most; a report run has more. */

@@ -74,7 +74,8 @@ export const systemContext = (tenantId: string | null, given: Partial<Context> =
 export const nativeError = (error: unknown): unknown =>
   error instanceof Error && 'nativeError' in error ? error.nativeError : error
 
-const sqlState = (error: unknown) => {
+/** SQLSTATE of an error of PostgreSQL, else null. */
+export const sqlState = (error: unknown) => {
   const native = nativeError(error)
   return native instanceof Error && 'code' in native && typeof native.code === 'string' ? native.code : null
 }

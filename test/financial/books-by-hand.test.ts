@@ -221,6 +221,37 @@ describe('the ledger in the hands of people', () => {
     expect([off.status, off.body.code]).to.deep.equal([422, 'reference_not_found'])
   })
 
+  it('lets no account and no cost centre go that a document names', async () => {
+    const add = async (path: string, body: object): Promise<string> => {
+      const made = await finance.send('POST', path, body)
+      expect(made.status, JSON.stringify(made.body)).to.equal(201)
+      return made.body.id as string
+    }
+    const center = await add('financial/cost-centers', { code: 'BAR', name: 'Bar' })
+    const used = await add('financial/chart-of-accounts', { code: '6.1.97', name: 'Ice', parentCode: '6.1' })
+    const bankLedger = await add('financial/chart-of-accounts', {
+      code: '1.1.1.97',
+      name: 'Bank two',
+      parentCode: '1.1.1',
+      control: 'cash',
+      cashFlow: 'cash',
+    })
+    await add('accounts-payable/payables', {
+      payeeName: 'Ice works',
+      kind: 'bill',
+      issuedOn: house.day(0),
+      lines: [{ description: 'Ice', amount: 100, accountId: used, costCenterId: center }],
+    })
+    await add('cash/accounts', { kind: 'bank', code: 'ICE', name: 'Bank two', ledgerAccountId: bankLedger })
+    for (const path of [`cost-centers/${center}`, `chart-of-accounts/${used}`, `chart-of-accounts/${bankLedger}`]) {
+      const gone = await finance.send('DELETE', `financial/${path}`)
+      expect([path, gone.status, gone.body.code]).to.deep.equal([path, 422, 'in_use'])
+    }
+    // A bank whose account is closed could not book what comes.
+    const archived = await finance.send('POST', `financial/chart-of-accounts/${bankLedger}/archive`)
+    expect([archived.status, archived.body.code]).to.deep.equal([422, 'in_use'])
+  })
+
   it('shows what an event would post, and obeys a new rule', async () => {
     const events = await finance.send('GET', 'financial/business-events')
     expect((events.body.data as object[]).length).to.be.greaterThan(80)

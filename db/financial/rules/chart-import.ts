@@ -1,6 +1,6 @@
 import { sideOf } from '../../../config/financial.ts'
 import type { AccountClass, Control, Side } from '../../../config/financial.ts'
-import type { CashFlow } from '../accounts.ts'
+import type { CashFlow } from '../accounts/read.ts'
 
 /** An account as a file or a template has it. Its parent is the account whose code is its own without the last part. */
 export type ChartRow = {
