@@ -228,6 +228,6 @@ export const reverseMovement = async (
     }),
   )
   await tell(trx, cashMovementReversed, row, account)
-  await postReversal(trx, found, row)
+  await postReversal(trx, found, row, account)
   return answered(row, account)
 }

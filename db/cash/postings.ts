@@ -22,13 +22,18 @@ export const placeOf = ({ bookId, propertyId }: { bookId: string; propertyId: st
   ...(propertyId === null ? {} : { propertyId }),
 })
 
-/** Raises the posting of a movement of this module; of any other kind nothing. */
-export const postMovement = async (trx: Trx, row: MovementRecord, account: AccountFacts): Promise<void> => {
+/** Raises the posting of a movement of this module, whose lines name it or the movement that it turns; of any other kind nothing. */
+export const postMovement = async (
+  trx: Trx,
+  row: MovementRecord,
+  account: AccountFacts,
+  named = row.id,
+): Promise<void> => {
   if (!isPosted(row.kind)) return
   const payload: PostingPayload = {
     amounts: { amount: row.amount },
     accounts: { money: account.ledgerAccountId, ...(row.accountId === null ? {} : { account: row.accountId }) },
-    documents: { movement: row.id, ...(row.kind === 'payout' ? { payout: row.sourceId } : {}) },
+    documents: { movement: named, ...(row.kind === 'payout' ? { payout: row.sourceId } : {}) },
     ...(row.counterBookId === null ? {} : { parties: { account: { type: 'book', id: row.counterBookId } } }),
     ...(row.costCenterId === null ? {} : { costCenterId: row.costCenterId }),
     memo: row.description.slice(0, 200),
@@ -42,9 +47,16 @@ export const postMovement = async (trx: Trx, row: MovementRecord, account: Accou
   })
 }
 
-/** Turns the posting of a movement that was posted here; the caller turns that of any other. */
-export const postReversal = async (trx: Trx, original: MovementRecord, row: MovementRecord): Promise<void> => {
+/** Turns the posting of a movement that was posted here; the caller turns that of any other. Where an event has no mirror, it is raised with the other sign. */
+export const postReversal = async (
+  trx: Trx,
+  original: MovementRecord,
+  row: MovementRecord,
+  account: AccountFacts,
+): Promise<void> => {
   if (!isPosted(original.kind)) return
+  if (posted[original.kind] !== 'cash.movement_recorded')
+    return postMovement(trx, { ...row, kind: original.kind, sourceId: original.sourceId }, account, original.id)
   const reversesEventId = await postingEventOf(trx, posted[original.kind], { id: original.id })
   if (reversesEventId === null) throw new Error(`movement ${original.id} was never posted`)
   await raisePosting(trx, {

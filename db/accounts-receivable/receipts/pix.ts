@@ -15,6 +15,7 @@ export const receiptOfPix: PixModules['receipt'] = (
     currency,
     amount,
     receivableId: target?.targetType === 'receivable' ? target.targetId : null,
+    installmentId: target?.installmentId ?? null,
     reference,
     payer,
     book,
