@@ -5,7 +5,7 @@ import {
   cashTransferOutcomeUnknown,
 } from '../../../config/events/cash.ts'
 import type { MovementKind } from '../../../config/cash.ts'
-import { raisePosting } from '../../financial/index.ts'
+import { accountFor, raisePosting } from '../../financial/index.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/records.ts'
@@ -47,52 +47,84 @@ const kinds: Record<TransferSource, Exclude<MovementKind, 'reversal'>> = {
   receipt_refund: 'receipt_refund',
 }
 
-/** The money that left for a payee: posted here, or by the module that asked. */
-const bookSent = async (trx: Trx, transfer: TransferRecord, account: AccountFacts, day: string): Promise<void> => {
-  const source = transfer.sourceType as TransferSource | null
-  const booked = await bookMovement(
-    trx,
-    account,
-    {
-      cashAccountId: account.id,
-      amount: -(transfer.amount + transfer.fee),
-      kind: source === null ? 'transfer' : kinds[source],
-      source:
-        source === null || transfer.sourceId === null
-          ? { type: 'transfer', id: transfer.id }
-          : { type: source, id: transfer.sourceId },
-      transferId: transfer.id,
-      endToEndId: transfer.endToEndId,
-      description: transfer.purpose,
-    },
-    day,
-  )
-  if (source !== null && transfer.sourceId !== null)
-    return answerTransfer(trx, source, {
-      transferId: transfer.id,
-      sourceId: transfer.sourceId,
-      status: 'completed',
-      amount: transfer.amount,
-      fee: transfer.fee,
-      currency: transfer.currency,
-      movementId: booked.movementId,
-      ledgerAccountId: account.ledgerAccountId,
-      bookId: account.bookId,
-      bookedOn: day,
-      endToEndId: transfer.endToEndId,
-    })
-  await raisePosting(trx, {
+const postPaid = (
+  trx: Trx,
+  transfer: TransferRecord,
+  account: AccountFacts,
+  day: string,
+  { amount, accountId }: { amount: number; accountId: string },
+) =>
+  raisePosting(trx, {
     event: 'cash.transfer_paid',
     source: { id: transfer.id },
     ...placeOf(account),
     postingDate: day,
     payload: {
-      amounts: { amount: transfer.amount, fee: transfer.fee },
-      accounts: { from: account.ledgerAccountId, account: transfer.accountId ?? '' },
+      amounts: { amount, fee: transfer.fee },
+      accounts: { from: account.ledgerAccountId, account: accountId },
       documents: { transfer: transfer.id },
       ...(transfer.costCenterId === null ? {} : { costCenterId: transfer.costCenterId }),
       memo: transfer.purpose,
     },
+  })
+
+const ofTransfer = ({ id, endToEndId }: TransferRecord, account: AccountFacts) => ({
+  cashAccountId: account.id,
+  kind: 'transfer' as const,
+  source: { type: 'transfer', id },
+  transferId: id,
+  endToEndId,
+})
+
+/** What the bank keeps for a transfer that another module has asked for: a movement of its own, which no document of that module explains. */
+const bookFee = async (trx: Trx, transfer: TransferRecord, account: AccountFacts, day: string): Promise<void> => {
+  if (transfer.fee === 0) return
+  const description = `Fee: ${transfer.purpose}`.slice(0, 300)
+  await bookMovement(
+    trx,
+    account,
+    { ...ofTransfer(transfer, account), endToEndId: null, amount: -transfer.fee, description },
+    day,
+  )
+  const accountId = await accountFor(trx, account.bookId, 'bank_fees')
+  await postPaid(trx, transfer, account, day, { amount: 0, accountId })
+}
+
+/** The money that left for a payee: posted here, or by the module that asked. */
+const bookSent = async (trx: Trx, transfer: TransferRecord, account: AccountFacts, day: string): Promise<void> => {
+  const { sourceType, sourceId, purpose: description } = transfer
+  if (sourceType === null || sourceId === null) {
+    const amount = -(transfer.amount + transfer.fee)
+    await bookMovement(trx, account, { ...ofTransfer(transfer, account), amount, description }, day)
+    await postPaid(trx, transfer, account, day, { amount: transfer.amount, accountId: transfer.accountId ?? '' })
+    return
+  }
+  const source = sourceType as TransferSource
+  const booked = await bookMovement(
+    trx,
+    account,
+    {
+      ...ofTransfer(transfer, account),
+      amount: -transfer.amount,
+      kind: kinds[source],
+      source: { type: source, id: sourceId },
+      description,
+    },
+    day,
+  )
+  await bookFee(trx, transfer, account, day)
+  await answerTransfer(trx, source, {
+    transferId: transfer.id,
+    sourceId,
+    status: 'completed',
+    amount: transfer.amount,
+    fee: transfer.fee,
+    currency: transfer.currency,
+    movementId: booked.movementId,
+    ledgerAccountId: account.ledgerAccountId,
+    bookId: account.bookId,
+    bookedOn: day,
+    endToEndId: transfer.endToEndId,
   })
 }
 
