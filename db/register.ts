@@ -115,7 +115,7 @@ export const registerModules = () => {
   ])
     registerControl(control)
   registerChecklist(paymentChecklist)
-  registerCheck('numbers_without_gap', gapsText)
+  registerCheck('series_without_gap', gapsText)
   registerChecklist(cashChecklist)
   for (const item of [...payableChecklist, ...receivableChecklist, ...receiptChecklist]) registerChecklist(item)
   registerNumbered('receivable', numberedReceivables)

@@ -3,6 +3,9 @@ import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 const ofBook = (record: string) =>
   `join property p on p.tenant_id = ${record}.tenant_id and p.id = ${record}.property_id and p.book_id = :bookId where ${record}.tenant_id = :tenantId`
 
+const ofGateway = (record: string) =>
+  `join gateway_account g on g.tenant_id = ${record}.tenant_id and g.id = ${record}.gateway_account_id and g.book_id = :bookId where ${record}.tenant_id = :tenantId`
+
 /** Balances that the control accounts should have by payments, refunds, disputes and payouts. */
 export const paymentControls: ControlDeclaration[] = [
   {
@@ -20,9 +23,25 @@ export const paymentControls: ControlDeclaration[] = [
     text: `select d.id as document_id, d.amount from dispute d ${ofBook('d')} and d.taken and d.phase <> 'appeal' and d.status not in ('won', 'lost')`,
   },
   {
+    // Money at gateways: captures less what went back, was taken, was charged and was paid out. A dispute that was won came back.
+    kind: 'gateway',
+    text: `select y.id as document_id, y.captured_amount as amount from payment y ${ofBook('y')} and y.status = 'captured' and y.gateway_account_id is not null
+      union all
+      select f.id, -f.amount from refund f ${ofBook('f')} and f.status = 'succeeded' and f.gateway_account_id is not null
+      union all
+      select d.payment_id, -d.amount from dispute d ${ofBook('d')} and d.taken and d.status <> 'won'
+      union all
+      select o.gateway_account_id, -o.amount from payout o ${ofGateway('o')} and o.status not in ('failed', 'cancelled')
+      union all
+      select b.gateway_account_id, case b.kind when 'gateway_fee' then b.net when 'platform_fee_refund' then b.net when 'adjustment' then b.net
+        else -b.fee - greatest(b.platform_fee, 0) end from balance_transaction b ${ofGateway('b')}
+      union all
+      select e.subject_id, -case when e.kind in ('payout_differs', 'missing_there') then e.amount else coalesce(e.expected_amount, 0) - e.amount end
+      from payment_exception e ${ofBook('e')} and e.resolution = 'written_off'`,
+  },
+  {
     kind: 'transit',
-    text: `select o.id as document_id, o.amount from payout o join gateway_account g on g.tenant_id = o.tenant_id and g.id = o.gateway_account_id
-      and g.book_id = :bookId where o.tenant_id = :tenantId and o.status not in ('failed', 'cancelled')`,
+    text: `select o.id as document_id, o.amount from payout o ${ofGateway('o')} and o.status not in ('failed', 'cancelled')`,
   },
 ]
 

@@ -245,6 +245,6 @@ describe('fiscal documents', function () {
       `select rps_number as "rpsNumber" from fiscal_document where book_id = :bookId and rps_number is not null order by rps_number`,
     )
     expect(found.map(({ rpsNumber }) => Number(rpsNumber))).to.deep.equal(found.map((_, index) => index + 1))
-    expect(await a.failing()).not.to.include('numbers_without_gap')
+    expect(await a.failing()).not.to.include('series_without_gap')
   })
 })
