@@ -20,13 +20,13 @@ export class AddressRefused extends Error {
   }
 }
 
-/** `timeoutMs`: how long calls to it may take where they say nothing else. */
-export type Peer = { host: string; port: number; timeoutMs?: number }
+/** `timeoutMs`: how long calls to it may take where they say nothing else. `ca`: calls go to it by TLS, and this certificate proves it as localhost. */
+export type Peer = { host: string; port: number; timeoutMs?: number; ca?: string }
 const peers = new Map<string, Omit<Peer, 'host'>>()
 
 /**
  * For code that starts a process of development or a test only: calls to `host` go to a peer on 127.0.0.1, as plain
- * HTTP. Every other rule stands. Answers how to take it back.
+ * HTTP unless it has a certificate. Every other rule stands. Answers how to take it back.
  */
 export const standIn = ({ host, ...peer }: Peer): (() => void) => {
   peers.set(host, peer)

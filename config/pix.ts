@@ -11,9 +11,13 @@ export const pixConnectionStatuses = ['connecting', 'active', 'failing'] as cons
 
 /** An ability of a bank connection. */
 export type PixAbility = 'charge' | 'return' | 'send'
-/** Banks by their code, with what they can do. `gate` is the provider of their calls. */
+/**
+ * Banks by their code, with what they can do. `gate` is the provider of their calls; where a code stands for many banks, each connection has an `address`. `bcb` is
+ * every bank that speaks the standard of the Central Bank, which sends no money.
+ */
 export const pixProviders = {
-  sandbox: { gate: 'sandbox_pix', abilities: ['charge', 'return', 'send'] },
-} as const satisfies Record<string, { gate: string; abilities: readonly PixAbility[] }>
+  sandbox: { gate: 'sandbox_pix', abilities: ['charge', 'return', 'send'], address: false },
+  bcb: { gate: 'bcb_pix', abilities: ['charge', 'return'], address: true },
+} as const satisfies Record<string, { gate: string; abilities: readonly PixAbility[]; address: boolean }>
 export type PixProvider = keyof typeof pixProviders
 export const pixProviderNames = Object.keys(pixProviders) as PixProvider[]

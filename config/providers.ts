@@ -4,6 +4,7 @@ import { channelDrivers } from './channels.ts'
 export const providers: readonly string[] = [
   'sandbox',
   'sandbox_pix',
+  'bcb_pix',
   'stripe',
   'smtp',
   'twilio',

@@ -4,7 +4,8 @@ import { readPix, setPix } from '../../db/cash/index.ts'
 import { requireRecent } from '../lib/access/admission.ts'
 import { can } from '../lib/access/kinds.ts'
 import { route } from '../lib/route.ts'
-import { path, PixState } from './schemas.ts'
+import { requireAllCallable } from '../lib/callable.ts'
+import { path, PixAddress, PixState } from './schemas.ts'
 
 const Secret = Text(1, 200, { cardNumber: 'exempt' })
 const Pem = Text(1, 10_000, { cardNumber: 'exempt' })
@@ -16,7 +17,7 @@ export const routes = [
     path: `${path}/accounts/:cashAccountId/pix`,
     summary: 'Set the Pix keys and bank connection of an account',
     description:
-      'For users alone, who have proven their identity within ten minutes; owner and finance are mailed. `keys` are replaced whole. Without `connection` it stays, null ends it. A worker registers a new one with the bank. Credentials are never answered.',
+      'For users alone, who have proven their identity within ten minutes; owner and finance are mailed. `keys` are replaced whole. Without `connection` it stays, null ends it. A worker registers a new one with the bank. `bcb` is any bank that speaks the standard of the Central Bank, at the `address` that it has given the house. Credentials are never answered.',
     access: can('configure', 'PixConnection'),
     support: 'never',
     errors: [
@@ -26,6 +27,7 @@ export const routes = [
       'in_use',
       'account_archived',
       'currency_mismatch',
+      'address_refused',
     ],
     body: Obj({
       keys: List(Obj({ type: OneOf([...pixKeyTypes]), key: Text(1, 77, { cardNumber: 'exempt' }) }), { max: 20 }),
@@ -33,6 +35,7 @@ export const routes = [
         Nullable(
           Obj({
             provider: OneOf([...pixProviderNames]),
+            address: Opt(PixAddress),
             credentials: Obj({
               clientId: Text(1, 200, { cardNumber: 'exempt' }),
               clientSecret: Secret,
@@ -47,6 +50,12 @@ export const routes = [
     returns: Obj({ cashAccountId: Uuid, ...PixState }, { title: 'PixSettings' }),
     handle: async ({ trx, params, body, caller, request, admission }) => {
       requireRecent(caller, request.receivedAt)
+      const address = body.connection?.address
+      if (address)
+        requireAllCallable({
+          'connection.address.baseUrl': address.baseUrl,
+          'connection.address.tokenUrl': address.tokenUrl,
+        })
       await setPix(trx, params.cashAccountId, body)
       const pix = await readPix(trx, params.cashAccountId, admission.can('reveal', 'CashMovement'))
       return { cashAccountId: params.cashAccountId, ...pix }

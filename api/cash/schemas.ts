@@ -103,6 +103,10 @@ export const Movement = {
 }
 
 /** Keys and connection of an account to the Pix of its bank. */
+const Url = Matching('^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$', 300, { cardNumber: 'exempt' })
+/** Where a bank is: the base of its paths, and the place that gives out tokens. */
+export const PixAddress = Obj({ baseUrl: Url, tokenUrl: Url }, { title: 'PixAddress' })
+
 export const PixState = {
   keys: List(
     Obj({
@@ -114,6 +118,7 @@ export const PixState = {
     { max: 20 },
   ),
   provider: Nullable(Text(1, 20)),
+  address: Nullable(PixAddress),
   status: Nullable(OneOf([...pixConnectionStatuses])),
   capabilities: List(OneOf(['charge', 'return', 'send']), { max: 3 }),
   lastError: Nullable(Text(0, 300)),

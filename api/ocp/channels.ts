@@ -22,7 +22,7 @@ import { changeChannel, listChannels, readChannel, testChannel } from '../../db/
 import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { stamps } from '../properties/schemas.ts'
-import { requireCallable } from '../webhooks/address.ts'
+import { requireCallable } from '../lib/callable.ts'
 import { Kind, root } from './schemas.ts'
 
 const Verification = Obj({

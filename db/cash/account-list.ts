@@ -9,7 +9,7 @@ import { unseal } from '../lib/sealing/index.ts'
 import { holderPlace } from './accounts.ts'
 import type { Holder } from './accounts.ts'
 import type { AccountRecord } from './models.ts'
-import { readPix } from './pix/connection.ts'
+import { readPix } from './pix/set-up.ts'
 import { maskDocument } from './sight.ts'
 import type { Sight } from './sight.ts'
 

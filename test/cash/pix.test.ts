@@ -424,6 +424,42 @@ describe('Pix through the bank of a house', function () {
     expect(sent).to.have.length(1)
   })
 
+  it('books the fee of the bank for money that another module sends, and the books agree', async () => {
+    const made = await charge({ amount: 2_500, text: 'pays' })
+    await world.drain()
+    await call(await comes(made.txid))
+    await world.drain()
+    const before = await balance()
+    const receiptId = (await read(made.id)).receipts[0].claimedById as string
+    const asked = await finance.send(
+      'POST',
+      `accounts-receivable/receipts/${receiptId}/refund`,
+      {
+        via: 'transfer',
+        amount: 2_000,
+        reason: 'send_fee',
+        payee: { keyType: 'random', key, name: 'Maria', document: '52998224725' },
+      },
+      { idempotencyKey: randomUUID() },
+    )
+    expect(asked.status, JSON.stringify(asked.body)).to.be.below(300)
+    const [transfer] = await rows<{ id: string }>(
+      `select id from cash_transfer where tenant_id = :tenantId and source_type = 'receipt_refund'`,
+    )
+    done(await send(owner, 'POST', `transfers/${transfer?.id}/approve`))
+    await world.drain()
+    expect(done(await owner.get(`cash/transfers/${transfer?.id}`))).to.include({ status: 'completed', fee: 190 })
+    expect(await balance()).to.equal(before - 2_190)
+    const [fees] = await rows<{ sum: string }>(
+      `select sum(l.debit - l.credit) as sum from journal_line l join account a on a.id = l.account_id where l.tenant_id = :tenantId and a.role = 'bank_fees'`,
+    )
+    expect(Number(fees?.sum)).to.equal(190)
+    done(await finance.send('POST', 'financial/integrity-checks/run', { bookId: house.bookId }), 201)
+    await world.drain()
+    const { data } = done(await finance.get(`financial/integrity-checks?bookId=${house.bookId}`))
+    expect(data.filter((one: Parsed) => one.status === 'failed')).to.deep.equal([])
+  })
+
   it('is failing when the bank refuses for a quarter of an hour, and reads on', async () => {
     await house.inHouse((trx) => noteConnection(trx, bankId, 'credentials_refused'))
     expect(done(await owner.get(`cash/accounts/${bankId}`)).pix).to.include({ status: 'active' })

@@ -128,7 +128,7 @@ const cancel = processor(jobs.cancelPixChargeJob, async (context) => {
   if (!call) return context.finish()
   const { line, charge } = call
   const outcome = await act(context, line, 'cancel-charge', charge.txid, () =>
-    bankOf(line).cancelCharge({ line, signal: context.signal }, charge.txid),
+    bankOf(line).cancelCharge({ line, signal: context.signal }, charge),
   )
   if (outcome.kind !== 'known') return later(context, outcome)
   // Paid before the bank could close it: the money counts.
@@ -142,7 +142,7 @@ const expire = processor(jobs.expirePixChargeJob, async (context) => {
   if (!call) return context.finish()
   const { line, charge } = call
   const outcome = await read(context, line, 'read-charge', () =>
-    bankOf(line).readCharge({ line, signal: context.signal }, charge.txid),
+    bankOf(line).readCharge({ line, signal: context.signal }, charge),
   )
   if (outcome.kind !== 'known') return later(context, outcome)
   await pull(context, line, outcome.snapshot?.endToEndIds ?? [])

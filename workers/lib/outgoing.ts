@@ -9,7 +9,7 @@ export { standIn } from '../../config/outgoing-address.ts'
 
 export type OutgoingRequest = {
   url: string
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   headers?: Record<string, string>
   body?: string
   /** A longer body ends the call. */
@@ -20,6 +20,8 @@ export type OutgoingRequest = {
   timeoutMs?: number
   /** Until the connection stands; as long as all of it unless said. */
   connectMs?: number
+  /** Certificate and key, in PEM, by which the caller proves itself to the other side. */
+  identity?: { cert: string; key: string } | undefined
   /** Lifts the rules of addresses, where that is set for this process unless said. */
   allowPrivate?: boolean
   signal: AbortSignal
@@ -81,16 +83,25 @@ const limitConnecting = (request: ClientRequest, ms: number): void => {
   request.once('close', stop)
 }
 
+/** A peer of this process speaks plain HTTP, or TLS by a certificate of its own. */
+const askPeer = (host: string, port: number, options: RequestOptions): ClientRequest => {
+  const ca = peerOf(host)?.ca
+  return ca === undefined
+    ? plainRequest({ ...options, host: '127.0.0.1', port })
+    : secureRequest({ ...options, host: '127.0.0.1', port, servername: 'localhost', ca })
+}
+
 const ask = (
   url: URL,
   place: number | Found,
-  { method = 'GET', headers = {}, body, connectMs }: OutgoingRequest,
+  { method = 'GET', headers = {}, body, connectMs, identity }: OutgoingRequest,
   signal: AbortSignal,
 ): Promise<{ request: ClientRequest; answer: IncomingMessage }> => {
-  const options: RequestOptions = {
+  const options: RequestOptions & { cert?: string; key?: string } = {
     method,
     // A connection of its own: one that was kept open was judged for another call.
     agent: false,
+    ...identity,
     signal,
     headers: {
       ...headers,
@@ -103,7 +114,7 @@ const ask = (
   return new Promise((answered, failed) => {
     const request =
       typeof place === 'number'
-        ? plainRequest({ ...options, host: '127.0.0.1', port: place })
+        ? askPeer(url.hostname, place, options)
         : url.protocol === 'http:'
           ? plainRequest({ ...options, host: bareHost(url), port: url.port || 80, lookup: lookupOf(place) })
           : secureRequest({ ...options, host: bareHost(url), port: url.port || 443, lookup: lookupOf(place) })

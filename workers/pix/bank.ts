@@ -14,6 +14,8 @@ export type BankReturn =
   | { status: 'failed'; failure: { code: string; message: string } }
   | { status: 'pending' }
 
+/** A charge at the bank, by its key there. */
+export type ChargeName = Pick<ChargeCall['charge'], 'txid' | 'kind'>
 export type Calling = { line: PixLine; signal: AbortSignal }
 
 /**
@@ -22,8 +24,8 @@ export type Calling = { line: PixLine; signal: AbortSignal }
 export type Bank = {
   register: (calling: Calling) => Promise<Outcome<true>>
   createCharge: (calling: Calling, call: ChargeCall) => Promise<Outcome<BankCharge>>
-  readCharge: (calling: Calling, txid: string) => Promise<Outcome<BankCharge | null>>
-  cancelCharge: (calling: Calling, txid: string) => Promise<Outcome<BankCharge | null>>
+  readCharge: (calling: Calling, charge: ChargeName) => Promise<Outcome<BankCharge | null>>
+  cancelCharge: (calling: Calling, charge: ChargeName) => Promise<Outcome<BankCharge | null>>
   readPix: (calling: Calling, endToEndId: string) => Promise<Outcome<HeardPix | null>>
   listPix: (
     calling: Calling,

@@ -238,7 +238,7 @@ export const send = (account: string, key: string, body: Record<string, unknown>
       amount: Number(body['amount']),
       status: fails ? 'failed' : 'done',
       endToEndId: fails ? null : newEndToEnd(new Date()),
-      fee: 0,
+      fee: words.has('send_fee') ? 190 : 0,
       on,
       ...(fails ? { failure: { code: 'insufficient_funds', message: 'The account holds less' } } : {}),
     }

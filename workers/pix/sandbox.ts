@@ -80,8 +80,8 @@ export const sandboxBank: Bank = {
       expiresAt: charge.expiresAt,
       dueOn: charge.dueOn,
     }),
-  readCharge: async (calling, txid) => found(await call(calling, 'GET', `/charges/${txid}`, orNull(chargeIn))),
-  cancelCharge: async (calling, txid) =>
+  readCharge: async (calling, { txid }) => found(await call(calling, 'GET', `/charges/${txid}`, orNull(chargeIn))),
+  cancelCharge: async (calling, { txid }) =>
     found(await call(calling, 'POST', `/charges/${txid}/cancel`, orNull(chargeIn), {})),
   readPix: async (calling, endToEndId) => found(await call(calling, 'GET', `/pix/${endToEndId}`, orNull(pixIn))),
   listPix: (calling, from, to, page) =>

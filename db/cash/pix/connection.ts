@@ -1,21 +1,17 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { settings } from '../../../config/env.ts'
-import { conflict, forbidden, invalid, notFound, unprocessable } from '../../../config/errors.ts'
-import { pixConnectionChanged, pixConnectionFailed, pixConnectionRecovered } from '../../../config/events/pix.ts'
+import { notFound, unprocessable } from '../../../config/errors.ts'
+import { pixConnectionFailed, pixConnectionRecovered } from '../../../config/events/pix.ts'
+import type { pixConnectionChanged } from '../../../config/events/pix.ts'
 import { pixProviders } from '../../../config/pix.ts'
-import type { PixAbility, PixKeyType, PixProvider } from '../../../config/pix.ts'
-import { connectPixJob } from '../../../jobs/cash.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import type { PixAbility, PixProvider } from '../../../config/pix.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
-import { changeRow, expression, findRow, insertRow, insertRows } from '../../lib/records.ts'
-import { seal, unseal } from '../../lib/sealing/index.ts'
-import { noticeRoles } from '../../ocp/index.ts'
-import { accountFacts } from '../facts.ts'
-import { PixConnection, PixKey } from '../models.ts'
+import { findRow } from '../../lib/records.ts'
+import { unseal } from '../../lib/sealing/index.ts'
+import { PixConnection } from '../models.ts'
 import type { ConnectionRecord } from '../models.ts'
-import { pixKeyOf } from '../rules/pix-keys.ts'
 
 /** The credentials of the house at the bank. Written, never read back. */
 export type PixCredentials = {
@@ -24,14 +20,10 @@ export type PixCredentials = {
   certificatePem?: string | undefined
   privateKeyPem?: string | undefined
 }
-export type PixSettings = {
-  keys: { type: PixKeyType; key: string }[]
-  /** Left out, it stays; null ends it. */
-  connection?: { provider: PixProvider; credentials: PixCredentials } | null | undefined
-}
-
-const credentialsPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'credentials' })
-const hookPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'hook' })
+/** Where a bank is: the base of its paths, and the place that gives out tokens. */
+export type PixAddress = { baseUrl: string; tokenUrl: string }
+export const credentialsPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'credentials' })
+export const hookPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'hook' })
 export const hashOfHook = (hookKey: string): Buffer => createHash('sha256').update(hookKey).digest()
 
 /** The gate of the calls of a connection. */
@@ -54,7 +46,7 @@ export const readyConnection = async (trx: Trx, cashAccountId: string): Promise<
   return connection
 }
 
-const tell = (
+export const tellConnection = (
   trx: Trx,
   event: typeof pixConnectionChanged,
   { cashAccountId, propertyId }: { cashAccountId: string; propertyId: string | null },
@@ -67,171 +59,8 @@ const tell = (
     data: { pixConnectionId: connection?.id ?? null, cashAccountId },
   })
 
-const keysOf = ({ keys }: PixSettings): { type: PixKeyType; value: string }[] => {
-  const read = keys.map(({ type, key }, index) => ({ index, type, value: pixKeyOf(type, key) }))
-  const wrong = read.filter(({ value }) => value === null)
-  if (wrong.length > 0)
-    throw invalid(
-      wrong.map(({ index, type }) => ({ field: `keys.${index}.key`, message: `is no key of type ${type}` })),
-    )
-  const given = read.map(({ type, value }) => ({ type, value: value ?? '' }))
-  const twice = given.findIndex(({ value }, index) => given.findIndex((one) => one.value === value) !== index)
-  if (twice >= 0) throw invalid([{ field: `keys.${twice}.key`, message: 'stands twice' }])
-  return given
-}
-
-const live = `('creating', 'active', 'cancelling')`
-
-/** Keys as they are to be: new ones are added, others go unless a live charge has them (422 `in_use`). */
-const setKeys = async (trx: Trx, cashAccountId: string, wanted: { type: PixKeyType; value: string }[]) => {
-  const { tenantId } = contextOf(trx)
-  const now = await sql<{ id: string; value: string; used: boolean }>(
-    trx,
-    `select k.id, k.value, exists (select from pix_charge c where c.tenant_id = k.tenant_id and c.cash_account_id = k.cash_account_id and c.pix_key_id = k.id
-       and c.status in ${live}) as used from pix_key k where k.tenant_id = ? and k.cash_account_id = ? order by k.id for update`,
-    [tenantId, cashAccountId],
-  )
-  const gone = now.filter(({ value }) => !wanted.some((one) => one.value === value))
-  const used = gone.find((one) => one.used)
-  if (used)
-    throw unprocessable('in_use', 'A live charge has the key', [
-      { field: 'keys', message: `${used.id} has live charges` },
-    ])
-  await sql(trx, `delete from pix_key where tenant_id = ? and id = any(?::uuid[])`, [
-    tenantId,
-    gone.map(({ id }) => id),
-  ])
-  const fresh = wanted.filter(({ value }) => !now.some((one) => one.value === value))
-  const taken = await sqlOne<{ value: string }>(
-    trx,
-    `select value from pix_key where tenant_id = ? and value = any(?)`,
-    [tenantId, fresh.map(({ value }) => value)],
-  )
-  if (taken)
-    throw conflict('duplicate_key', 'Another account has this key', [
-      { field: `keys.${wanted.findIndex(({ value }) => value === taken.value)}.key`, message: 'is of another account' },
-    ])
-  if (fresh.length > 0)
-    await insertRows(
-      trx,
-      PixKey,
-      fresh.map(({ type, value }) => ({ cashAccountId, type, value })),
-    )
-}
-
-const underWay = `select 1 from pix_charge c where c.tenant_id = :tenantId and c.cash_account_id = :id and c.kind <> 'static' and c.status in ${live}
-  union all select 1 from cash_transfer t where t.tenant_id = :tenantId and t.from_account_id = :id and t.method = 'pix' and t.status in ('approved', 'sending', 'unknown')
-  union all select 1 from pix_return r join pix_receipt p on p.tenant_id = r.tenant_id and p.id = r.pix_receipt_id
-    where r.tenant_id = :tenantId and p.cash_account_id = :id and r.status in ('requested', 'sending') limit 1`
-
-/** Ends a connection of which nothing is under way; 422 `in_use`. */
-const endConnection = async (trx: Trx, connection: ConnectionRecord): Promise<void> => {
-  const { tenantId } = contextOf(trx)
-  if (await sqlOne(trx, underWay, { tenantId, id: connection.cashAccountId }))
-    throw unprocessable('in_use', 'Charges, transfers or returns of the connection are under way', [
-      { field: 'connection', message: 'is in use' },
-    ])
-  await sql(trx, `delete from pix_connection where tenant_id = ? and id = ?`, [tenantId, connection.id])
-}
-
-const setConnection = async (
-  trx: Trx,
-  cashAccountId: string,
-  { provider, credentials }: { provider: PixProvider; credentials: PixCredentials },
-): Promise<void> => {
-  if (provider === 'sandbox' && !settings.sandboxPix)
-    throw invalid([{ field: 'connection.provider', message: 'is no bank of this installation' }])
-  const known = await connectionOf(trx, cashAccountId)
-  const id = known?.id ?? randomUUID()
-  const sealed = await seal(trx, 'tenant', credentialsPlace(id), credentials)
-  if (known && known.provider === provider)
-    await changeRow(trx, PixConnection, id, {
-      credentials: sealed,
-      status: 'connecting',
-      lastError: null,
-      failingSince: null,
-    })
-  else {
-    if (known) await endConnection(trx, known)
-    const hookKey = randomBytes(24).toString('base64url')
-    const fresh = known ? randomUUID() : id
-    await insertRow(trx, PixConnection, {
-      id: fresh,
-      cashAccountId,
-      provider,
-      credentials: known ? await seal(trx, 'tenant', credentialsPlace(fresh), credentials) : sealed,
-      hook: await seal(trx, 'tenant', hookPlace(fresh), hookKey),
-      hookHash: hashOfHook(hookKey),
-      nextSyncAt: expression(`now() + interval '5 minutes'`),
-    })
-  }
-  const tenantId = contextOf(trx).tenantId ?? ''
-  await enqueue(trx, connectPixJob, { tenantId, cashAccountId }, { uniqueKey: cashAccountId, class: 'urgent' })
-}
-
-/**
- * Sets the Pix keys of an account and the connection to its bank (R22), which a worker then registers. Owner and finance are mailed at once. For users alone
- * (403 `key_not_allowed`); the caller has proven the identity lately.
- *
- * 400; 404; 409 `duplicate_key`; 422 `in_use`, `account_archived`, `currency_mismatch`.
- */
-export const setPix = async (trx: Trx, cashAccountId: string, given: PixSettings): Promise<void> => {
-  const { actor } = contextOf(trx)
-  if (actor.type !== 'user') throw forbidden('key_not_allowed', 'Pix is set up by a user, never by an API key')
-  const wanted = keysOf(given)
-  const account = await accountFacts(trx, cashAccountId)
-  if (account.kind !== 'bank') throw invalid([{ field: 'cashAccountId', message: 'is no bank' }])
-  if (account.currency !== 'BRL') throw unprocessable('currency_mismatch', 'A Pix is in BRL')
-  await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 37))`, [cashAccountId])
-  const before = await connectionOf(trx, cashAccountId)
-  await setKeys(trx, cashAccountId, wanted)
-  if (given.connection === null && before) await endConnection(trx, before)
-  if (given.connection) await setConnection(trx, cashAccountId, given.connection)
-  await tell(
-    trx,
-    pixConnectionChanged,
-    { cashAccountId, propertyId: account.propertyId },
-    await connectionOf(trx, cashAccountId),
-  )
-  await noticeRoles(trx, ['owner', 'finance'], {
-    kind: 'pix_connection_changed',
-    reference: `pix_connection ${cashAccountId} ${contextOf(trx).requestId}`,
-    key: account.code,
-    own: true,
-  })
-}
-
-export type PixShown = {
-  keys: { id: string; type: PixKeyType; key: string }[]
-  provider: string | null
-  status: ConnectionRecord['status'] | null
-  capabilities: PixAbility[]
-  lastError: string | null
-}
-
-/** Keys and connection of an account; keys of persons are masked unless `reveals`. */
-export const readPix = async (trx: Trx, cashAccountId: string, reveals: boolean): Promise<PixShown> => {
-  const [keys, connection] = await Promise.all([
-    sql<{ id: string; type: PixKeyType; value: string }>(
-      trx,
-      `select id, type, value from pix_key where tenant_id = ? and cash_account_id = ? order by created_at, id`,
-      [contextOf(trx).tenantId, cashAccountId],
-    ),
-    connectionOf(trx, cashAccountId),
-  ])
-  const isOfPerson = (type: PixKeyType) => type === 'cpf' || type === 'email' || type === 'phone'
-  return {
-    keys: keys.map(({ id, type, value }) => ({
-      id,
-      type,
-      key: isOfPerson(type) && !reveals ? `***${value.slice(-2)}` : value,
-    })),
-    provider: connection?.provider ?? null,
-    status: connection?.status ?? null,
-    capabilities: connection ? [...pixProviders[connection.provider as PixProvider].abilities] : [],
-    lastError: connection?.lastError ?? null,
-  }
-}
+export const addressOf = ({ baseUrl, tokenUrl }: Pick<ConnectionRecord, 'baseUrl' | 'tokenUrl'>): PixAddress | null =>
+  baseUrl !== null && tokenUrl !== null ? { baseUrl, tokenUrl } : null
 
 /** The facts that a worker needs to call the bank of an account. */
 export type PixLine = {
@@ -239,6 +68,8 @@ export type PixLine = {
   cashAccountId: string
   provider: PixProvider
   gateProvider: string
+  /** Null where the provider itself says it. */
+  address: PixAddress | null
   credentials: PixCredentials
   hookUrl: string
   keys: string[]
@@ -251,6 +82,7 @@ export const pixLine = async (trx: Trx, cashAccountId: string): Promise<PixLine 
   const connection = await connectionOf(trx, cashAccountId)
   if (!connection) return null
   const { id, provider, credentials, hook, lastSyncedAt, createdAt } = connection
+  const address = addressOf(connection)
   const hookKey = await unseal<string>(trx, 'tenant', hookPlace(id), hook)
   const keys = await sql<{ value: string }>(
     trx,
@@ -262,6 +94,7 @@ export const pixLine = async (trx: Trx, cashAccountId: string): Promise<PixLine 
     cashAccountId,
     provider: provider as PixProvider,
     gateProvider: pixProviders[provider as PixProvider].gate,
+    address,
     credentials: await unseal<PixCredentials>(trx, 'tenant', credentialsPlace(id), credentials),
     hookUrl: `${settings.publicBaseUrl}/api/callbacks/pix/${hookKey}`,
     keys: keys.map(({ value }) => value),
@@ -291,8 +124,8 @@ export const noteConnection = async (trx: Trx, cashAccountId: string, error: str
   )
   if (!after || after.status === before.status) return
   const place = { cashAccountId, propertyId: after.propertyId }
-  if (after.status === 'failing') await tell(trx, pixConnectionFailed, place, after)
-  else if (before.status === 'failing') await tell(trx, pixConnectionRecovered, place, after)
+  if (after.status === 'failing') await tellConnection(trx, pixConnectionFailed, place, after)
+  else if (before.status === 'failing') await tellConnection(trx, pixConnectionRecovered, place, after)
 }
 
 /** All money up to then was read. */
