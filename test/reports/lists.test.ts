@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
@@ -8,6 +9,7 @@ import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
 import { makePayables } from '../support/payables.ts'
 import { makeStore } from '../support/stock.ts'
+import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 
 type File = { data: Record<string, unknown>[]; totals: Record<string, number>; meta: Record<string, unknown> }
@@ -95,6 +97,56 @@ describe('lists that are made as files alone', () => {
     expect((await made('register_sessions', { startDate: house.day(-2), endDate: house.day(0) })).data).to.be.an(
       'array',
     )
+  })
+
+  it('are the Z reports of registers: what came and went, what was counted, and what was paid by other means', async () => {
+    const manager = await openDesk(world, house, 'manager')
+    const good = async (method: string, path: string, body: object): Promise<Parsed> => {
+      const reply = await manager.send(method, path, body, { idempotencyKey: randomUUID() })
+      expect(reply.status, JSON.stringify(reply.body)).to.be.below(300)
+      return reply.body
+    }
+    const { id: registerId } = await good('POST', 'cash/accounts', {
+      kind: 'register',
+      code: 'CAIXA',
+      name: 'Front',
+      propertyId: house.propertyId,
+      differenceLimit: 10_000,
+    })
+    const [expense] = await house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from account where book_id = ? and code = '6.1.10'`, [house.bookId]),
+    )
+    const days = { startDate: house.day(-3), endDate: house.day(1) }
+    for (const [first, counted] of [
+      [0, 4],
+      [4, 5],
+    ] as const) {
+      const { id } = await good('POST', 'cash/sessions', { registerId, count: { '10000': first } })
+      for (const amount of [70_000, -30_000])
+        await good('POST', 'cash/movements', {
+          cashAccountId: registerId,
+          amount,
+          accountId: expense?.id,
+          description: 'By hand',
+        })
+      const open = await made('register_sessions', days)
+      expect(
+        open.data.find(({ status }) => status === 'aberta' || status === 'open'),
+        JSON.stringify(open.data),
+      ).to.include({
+        cash_in: null,
+        expected: null,
+      })
+      await good('POST', `cash/sessions/${id}/close`, { count: { '10000': counted } })
+    }
+    const { data, totals } = await made('register_sessions', days)
+    expect(
+      data.map((row) => [row['number'], row['cash_in'], row['cash_out'], row['expected'], row['difference']]),
+    ).to.deep.equal([
+      [1, 70_000, 30_000, 40_000, 0],
+      [2, 70_000, 30_000, 80_000, -30_000],
+    ])
+    expect(totals).to.include({ cash_in: 140_000, cash_out: 60_000, difference: -30_000, other_methods: 0 })
   })
 
   it('are for who may read their figures', async () => {

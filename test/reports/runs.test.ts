@@ -59,6 +59,9 @@ describe('runs of reports', () => {
   })
   beforeEach(() => forgetLimits(world))
 
+  /** Beginnings by which a spreadsheet takes a text for a formula, plain and full width. */
+  const beginnings = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'] as const
+
   const ask = (desk: Desk, body: Record<string, unknown>) =>
     desk.send('POST', 'reports/runs', {
       ...body,
@@ -133,6 +136,41 @@ describe('runs of reports', () => {
     const sums = await statement('general-ledger')
     expect([minor(foot[7] ?? ''), minor(foot[8] ?? '')]).to.deep.equal([sums.totals['debit'], sums.totals['credit']])
     expect(ledger).to.match(/,-\d+\.\d\d/)
+  })
+
+  it('no cell of CSV or XLSX is a formula, whatever a text begins with', async () => {
+    const texts = beginnings.map((beginning, at) => `${beginning}SUM(A${at})|cmd`)
+    await postPlain(
+      book,
+      texts.map((description) => ({
+        on: '2024-06-06',
+        description,
+        lines: [
+          { code: '5.1.09', debit: 1 },
+          { code: '1.1.3.80', credit: 1 },
+        ],
+      })),
+    )
+    const parameters = { startDate: '2024-06-06', endDate: '2024-06-06' }
+    const csv = await fileOf(await made({ report: 'general_ledger', format: 'csv', parameters }))
+    const cells = parse(csv, { bom: true, delimiter: ';', relax_column_count: true, record_delimiter: '\r\n' }).flat()
+    for (const text of texts)
+      expect(
+        cells.filter((cell) => cell === `'${text}`),
+        text,
+      ).to.have.length(2)
+    for (const cell of cells)
+      expect(/^[=+@\t\r＝＋－＠]/.test(cell) || /^-(?!\d+([.,]\d+)?$)/.test(cell), JSON.stringify(cell)).to.equal(false)
+    const file = await fileOf(await made({ report: 'general_ledger', format: 'xlsx', parameters }))
+    const sheet = (await readSheet(file)) as Cell[][]
+    // A carriage return is a line feed in XML.
+    const plain = (value: unknown) => String(value).replaceAll('\r', '\n')
+    for (const text of texts)
+      expect(
+        sheet.flat().filter((cell) => typeof cell === 'string' && plain(cell) === plain(text)),
+        text,
+      ).to.have.length(2)
+    expect(file.includes('<f>')).to.equal(false)
   })
 
   it('XLSX opens in a reader of its own, with typed cells and the same totals', async () => {

@@ -67,15 +67,24 @@ const paymentsByMethod: List = {
   isDated: true,
 } // prettier-ignore
 
+const isHidden = `s.status = 'open' and s.blind`
+/** The Z reports of the days of registers: a row for each session, with what came, went, was counted, and was paid in it by anything but cash. */
 const registerSessions: List = {
   columns: {
-    date: 'day', property: 'text', register: 'text', number: 'count', status: 'text', opening: 'amount', expected: 'amount', counted: 'amount', difference: 'amount',
+    date: 'day', property: 'text', register: 'text', number: 'count', status: 'text', opening: 'amount', cash_in: 'amount', cash_out: 'amount', expected: 'amount',
+    counted: 'amount', difference: 'amount', other_methods: 'amount',
   },
   text: `select s.business_date as date, p.name as property, c.name as register, s.z_number as number, s.status, s.opening,
-       case when s.status = 'open' and s.blind then null else s.expected end as expected, s.counted, s.difference
+       case when ${isHidden} then null else m.cash_in end as cash_in, case when ${isHidden} then null else m.cash_out end as cash_out,
+       case when ${isHidden} then null else s.expected end as expected, s.counted, s.difference, case when ${isHidden} then null else o.paid end as other_methods
      from cash_session s ${named('s')} join cash_account c on c.tenant_id = s.tenant_id and c.id = s.register_id
+     cross join lateral (select coalesce(sum(m.amount) filter (where m.amount > 0), 0)::bigint as cash_in,
+         coalesce(-sum(m.amount) filter (where m.amount < 0), 0)::bigint as cash_out
+       from cash_movement m where m.tenant_id = s.tenant_id and m.session_id = s.id and m.cash_account_id = s.register_id and m.kind <> 'difference') m
+     cross join lateral (select coalesce(sum(y.amount), 0)::bigint as paid from payment y
+       where y.tenant_id = s.tenant_id and y.cash_session_id = s.id and y.method <> 'cash' and y.status = 'captured') o
      where ${ofHouses('s')} and ${inDays('s.business_date')} order by s.business_date, p.name, c.name, s.opened_at`,
-  summed: ['difference'],
+  summed: ['cash_in', 'cash_out', 'difference', 'other_methods'],
   isDated: true,
 } // prettier-ignore
 
