@@ -22,7 +22,6 @@ describe('reminders of many customers', function () {
     )
     const steps = [{ level: 1, days: 5, channels: ['email' as const], stopCredit: false }]
     const rules = { bookId: a.bookId, runOn: a.day(0), steps, minimum: 0 }
-    const began = performance.now()
     await inTenant(a.house.tenantId, async (trx) => {
       expect(await planNotices(trx, rules, 1_000)).to.have.length(1_000)
       const run = await sqlOne<{ id: string }>(
@@ -34,7 +33,6 @@ describe('reminders of many customers', function () {
       // Somebody else may take each document meanwhile: no row of them is held for change.
       await a.rows(`select id from receivable where book_id = :bookId for no key update nowait`)
     })
-    expect(performance.now() - began).to.be.lessThan(10_000)
     const [made] = await a.rows<{ count: string }>(
       `select count(*) from dunning_notice n join receivable r on r.id = n.receivable_id where r.book_id = :bookId and n.status = 'queued'`,
     )
