@@ -6,6 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { equal, pageOf } from '../lib/lists.ts'
 import { changeRow, readRow } from '../lib/records.ts'
+import { unlessNamed } from '../lib/remove.ts'
 import { provisionBook } from './book.ts'
 import { Book } from './models.ts'
 
@@ -213,16 +214,22 @@ export const assignProperty = async (trx: Trx, id: string, propertyId: string): 
          and cast(:propertyId as uuid) = any(g.property_ids))
        union all select 'a tax of it names an account of its present book' where exists (select from tax_rule t where t.tenant_id = :tenantId
          and t.property_id = :propertyId and t.account_id is not null)
+       union all select 'a cash account of its present book is for it' where exists (select from cash_account c where c.tenant_id = :tenantId
+         and c.property_id = :propertyId and c.status <> 'archived')
        union all select 'a draft entry names it' where exists (select from entry_draft d where d.tenant_id = :tenantId and d.status <> 'posted'
          and d.lines @> cast(:line as jsonb))) u limit 1`,
     { tenantId, propertyId, line: JSON.stringify([{ propertyId }]) },
   )
-  if (named)
-    throw unprocessable('in_use', 'Records of the present book name the property', [{ field, message: named.what }])
-  await sql(trx, `update property set book_id = ?, version = version + 1 where tenant_id = ? and id = ?`, [
-    id,
-    tenantId,
-    propertyId,
-  ])
+  const inUse = (message: string) =>
+    unprocessable('in_use', 'Records of the present book name the property', [{ field, message }])
+  if (named) throw inUse(named.what)
+  await unlessNamed(
+    sql(trx, `update property set book_id = ?, version = version + 1 where tenant_id = ? and id = ?`, [
+      id,
+      tenantId,
+      propertyId,
+    ]),
+    () => inUse('a budget, schedule or assessment of its present book is for it'),
+  )
   await sql(trx, `update book set version = version + 1 where tenant_id = ? and id = ?`, [tenantId, id])
 }

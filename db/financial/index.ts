@@ -43,7 +43,8 @@ export { deleteExchangeRate, listExchangeRates, readExchangeRate, setExchangeRat
 export { askForChecks, readChecks } from './integrity.ts'
 export { changeJournal, createJournal, listJournals, readJournal } from './journals.ts'
 export { listAccountLines, searchLines } from './lines.ts'
-export { postManualEntry, reverseEntry, tryManualEntry } from './manual-entries.ts'
+export { postManualEntry, tryManualEntry } from './manual-entries.ts'
+export { reverseEntry } from './reversals.ts'
 export { periodStatuses, postingStatuses, taxCodeKinds } from './models.ts'
 export {
   createFiscalYear,

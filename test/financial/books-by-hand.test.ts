@@ -324,9 +324,26 @@ describe('the ledger in the hands of people', () => {
     expect((years.body.data as { periods: object[] }[]).map(({ periods }) => periods.length)).to.deep.equal([
       13, 13, 13,
     ])
-    const given = await owner.send('POST', `${books}/${made.body.id as string}/assign-property`, {
+    const assign = () =>
+      owner.send('POST', `${books}/${made.body.id as string}/assign-property`, { propertyId: house.propertyId })
+    // What is the property's in its present book stays with it there.
+    const register = { kind: 'register', code: 'TILL', name: 'Till', propertyId: house.propertyId }
+    const till = await owner.send('POST', 'cash/accounts', register)
+    expect(till.status, JSON.stringify(till.body)).to.equal(201)
+    const refused = await assign()
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'in_use'])
+    await owner.send('POST', `cash/accounts/${till.body.id as string}/archive`)
+    const present = await owner.send('GET', `financial/fiscal-years?bookId=${house.bookId}`)
+    const budget = await owner.send('POST', 'financial/budgets', {
+      fiscalYearId: (present.body.data as { id: string }[])[0]?.id,
       propertyId: house.propertyId,
+      name: 'Plan',
     })
+    expect(budget.status, JSON.stringify(budget.body)).to.equal(201)
+    const planned = await assign()
+    expect([planned.status, planned.body.code]).to.deep.equal([422, 'in_use'])
+    await owner.send('DELETE', `financial/budgets/${budget.body.id as string}`)
+    const given = await assign()
     expect([given.status, given.body.code]).to.deep.equal([200, undefined])
     expect(given.body.propertyIds).to.deep.equal([house.propertyId])
     const asked = await owner.send('GET', 'financial/balances')

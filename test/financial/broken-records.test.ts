@@ -107,14 +107,14 @@ describe('the nightly checks of a book', function () {
       await world.database.admin.transaction(async (trx) => {
         await trx.raw(`set local session_replication_role = replica`)
         const values = { t: a.house.tenantId, b: a.bookId, entry: entry?.id, id, kind }
-        const columns = async (table: string) =>
-          (
-            (await trx.raw(
-              `select string_agg(quote_ident(attname), ', ') as list from pg_attribute where attrelid = ?::regclass and attnum > 0 and not attisdropped
-               and attgenerated = '' and attidentity = ''`,
-              [table],
-            )) as { rows: { list: string }[] }
-          ).rows[0]?.list ?? ''
+        const columns = async (table: string): Promise<string> => {
+          const found: { rows: { list: string }[] } = await trx.raw(
+            `select string_agg(quote_ident(attname), ', ') as list from pg_attribute where attrelid = ?::regclass and attnum > 0 and not attisdropped
+             and attgenerated = '' and attidentity = ''`,
+            [table],
+          )
+          return found.rows[0]?.list ?? ''
+        }
         for (const [table, key, change] of [
           ['journal_entry', 'id', `jsonb_build_object('id', cast(:id as text), 'source_id', cast(:id as text))`],
           [

@@ -46,7 +46,7 @@ const wrongIn = (body: Json, isDated: boolean, keys: ReadonlySet<string>): strin
   const payer = object(devedor)
   if (!isMoney(object(valor)['original'])) return 'valor.original não respeita o schema'
   if (typeof chave !== 'string' || !keys.has(chave)) return 'chave não pertence a este usuário recebedor'
-  if (solicitacaoPagador !== undefined && String(solicitacaoPagador).length > 140) return 'solicitacaoPagador é longo'
+  if (typeof solicitacaoPagador === 'string' && solicitacaoPagador.length > 140) return 'solicitacaoPagador é longo'
   if (isDated && !/^\d{4}-\d{2}-\d{2}$/.test(String(object(calendario)['dataDeVencimento']))) return 'dataDeVencimento'
   if (!isDated && !(Number(object(calendario)['expiracao']) > 0)) return 'calendario.expiracao'
   if (isDated && devedor === undefined) return 'devedor é obrigatório'
@@ -147,7 +147,7 @@ export const startPixBank = async ({
     if (!known) return problem(404, 'CobNaoEncontrada', 'Cobrança não encontrada')
     if (method === 'PATCH') {
       if (known.status !== 'ATIVA') return problem(400, 'CobOperacaoInvalida', 'A cobrança não está ATIVA')
-      known.status = String(body['status'] ?? known.status)
+      known.status = typeof body['status'] === 'string' ? body['status'] : known.status
     }
     return { status: 200, body: shown(known) }
   }

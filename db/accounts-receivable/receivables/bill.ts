@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
+import { unprocessable } from '../../../config/errors.ts'
 import { receivableCreated } from '../../../config/events/accounts-receivable.ts'
-import { installmentsOf, refuseFuture, replaceInstallments, requestNumber, todayOf } from '../../documents/index.ts'
-import type { BookFacts, Share } from '../../documents/index.ts'
+import { installmentsOf, replaceInstallments, requestNumber } from '../../documents/index.ts'
+import type { Share } from '../../documents/index.ts'
 import { assertOpen } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { insertRow, insertRows } from '../../lib/records.ts'
-import { billFolios, lockFoliosToBill, refuseUnbillable } from '../../reservations/index.ts'
+import { billFolios, refuseUnbillable } from '../../reservations/index.ts'
 import type { BillTerms, FolioToBill } from '../../reservations/index.ts'
 import { refuseCustomer, takeCredit } from '../credit.ts'
-import type { CreditOverride, Overridden } from '../credit.ts'
-import { lockCustomer } from '../customers/customers.ts'
+import type { Overridden } from '../credit.ts'
 import { Receivable, ReceivableLine } from '../models.ts'
-import type { CustomerRecord, ReceivableRecord } from '../models.ts'
+import type { CustomerRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
-import { lockCustomers, note, noteAll, tellAll } from '../state.ts'
+import { lockCustomers, note, tellAll } from '../state.ts'
 
 /** The payer of a folio, and the book of its property. */
 type Payer = { folioId: string; customerId: string | null; bookId: string; currency: string; timeZone: string }
 
 /** The customers that pay folios: that of the firm, or of the guest. */
-const payersOf = (trx: Trx, folioIds: readonly string[]): Promise<Payer[]> =>
+export const payersOf = (trx: Trx, folioIds: readonly string[]): Promise<Payer[]> =>
   sql<Payer>(
     trx,
     `select f.id as folio_id, coalesce(c.customer_id, g.id) as customer_id, b.id as book_id, b.currency, b.time_zone from folio f
@@ -35,7 +34,11 @@ const payersOf = (trx: Trx, folioIds: readonly string[]): Promise<Payer[]> =>
   )
 
 /** 422 `direct_billing_not_allowed` for folios that no customer, or another one, pays. */
-const refuseOthers = (folios: readonly FolioToBill[], payers: readonly Payer[], customerId: string | null): void => {
+export const refuseOthers = (
+  folios: readonly FolioToBill[],
+  payers: readonly Payer[],
+  customerId: string | null,
+): void => {
   const wrong = folios.filter(({ id }) => {
     const payer = payers.find(({ folioId }) => folioId === id)
     return !payer?.customerId || (customerId !== null && payer.customerId !== customerId)
@@ -54,7 +57,7 @@ const refuseOthers = (folios: readonly FolioToBill[], payers: readonly Payer[], 
     )
 }
 
-type Part = {
+export type Part = {
   description: string
   amount: number
   folioId?: string
@@ -75,7 +78,7 @@ type Bill = Overridden & {
 }
 
 /** Writes a document that bills folios. Its exposure is raised by the insert. */
-const writeBill = async (trx: Trx, bill: Bill): Promise<string> => {
+export const writeBill = async (trx: Trx, bill: Bill): Promise<string> => {
   const { customer, kind, status, book, issuedOn, parts } = bill
   const total = sum(parts.map(({ amount }) => amount))
   await assertOpen(trx, book.id, issuedOn)
@@ -125,7 +128,7 @@ const writeBill = async (trx: Trx, bill: Bill): Promise<string> => {
   return id
 }
 
-const partOf = ({ id, number, balance, propertyId }: FolioToBill): Part => ({
+export const partOf = ({ id, number, balance, propertyId }: FolioToBill): Part => ({
   description: `Folio ${number}`,
   amount: balance,
   folioId: id,
@@ -187,143 +190,4 @@ export const billStays = async (
     made.map(({ receivableId }) => receivableId),
   )
   await billFolios(trx, made)
-}
-
-export type FromFolios = {
-  customerId: string
-  folioIds?: readonly string[] | undefined
-  receivableIds?: readonly string[] | undefined
-  /** Bills of stays that departed up to this day. */
-  unbilledUntil?: string | undefined
-  issuedOn?: string | undefined
-  installments?: readonly Share[] | undefined
-  customerReference?: string | undefined
-  override?: CreditOverride
-}
-
-/** Bills of stays of a customer that wait, locked: those named, or those of the book that departed up to a day. */
-const lockUnbilled = async (
-  trx: Trx,
-  { customerId, receivableIds, unbilledUntil }: FromFolios,
-  bookId: string | null,
-): Promise<ReceivableRecord[]> => {
-  if (!receivableIds && unbilledUntil === undefined) return []
-  const rows = await sql<ReceivableRecord>(
-    trx,
-    `select * from receivable where tenant_id = :tenantId and customer_id = :customerId
-       and case when cast(:ids as uuid[]) is not null then id = any(cast(:ids as uuid[]))
-         else status = 'unbilled' and departed_on <= cast(:until as date) and (cast(:bookId as uuid) is null or book_id = cast(:bookId as uuid)) end
-     order by id for no key update limit 201`,
-    {
-      tenantId: contextOf(trx).tenantId,
-      customerId,
-      ids: receivableIds ?? null,
-      until: unbilledUntil ?? null,
-      bookId,
-    },
-  )
-  for (const [index, id] of (receivableIds ?? []).entries()) {
-    const row = rows.find((one) => one.id === id)
-    const field = `receivableIds.${index}`
-    if (!row)
-      throw unprocessable('reference_not_found', 'There is no such bill of a stay', [
-        { field, message: 'does not exist, or is of another customer' },
-      ])
-    if (row.status === 'consolidated')
-      throw conflict('folio_already_billed', 'The stay is billed already', [
-        { field, message: `is billed by receivable ${row.consolidatedIntoId}` },
-      ])
-    if (row.status !== 'unbilled')
-      throw conflict('invalid_transition', 'The document is no bill of a stay that waits', [
-        { field, message: `is ${row.status}` },
-      ])
-  }
-  return rows
-}
-
-type Place = Pick<BookFacts, 'id' | 'currency' | 'timeZone'>
-
-/** The book of all parts. 422 `reference_not_found` where they stand in several. */
-const bookOfParts = async (trx: Trx, ids: readonly string[]): Promise<Place> => {
-  const [book, ...more] = await sql<Place>(
-    trx,
-    `select id, currency, time_zone from book where tenant_id = ? and id = any(?::uuid[])`,
-    [contextOf(trx).tenantId, [...new Set(ids)]],
-  )
-  if (!book) throw new Error('folios stand in no book')
-  if (more.length > 0)
-    throw unprocessable('reference_not_found', 'The folios stand in several books', [
-      { field: 'folioIds', message: 'stand in several books' },
-    ])
-  return book
-}
-
-/**
- * Bills folios and bills of stays that wait as one invoice, all or none (R4). 400 where none, or more than 200, are named; else the errors of `billStays`, and
- * 422 `reference_not_found`, `installments_not_equal`. Answers its id; null where `unbilledUntil` finds nothing and nothing else is named.
- */
-export const billFromFolios = async (trx: Trx, given: FromFolios): Promise<string | null> => {
-  const folioIds = [...new Set(given.folioIds ?? [])]
-  if (given.receivableIds && given.unbilledUntil !== undefined)
-    throw invalid([{ field: 'unbilledUntil', message: 'does not stand beside receivableIds' }])
-  if (folioIds.length === 0 && !given.receivableIds && given.unbilledUntil === undefined)
-    throw invalid([{ field: 'folioIds', message: 'or receivableIds or unbilledUntil is required' }])
-  const folios = await lockFoliosToBill(trx, folioIds)
-  await refuseUnbillable(trx, folios)
-  const payers = await payersOf(trx, folioIds)
-  refuseOthers(folios, payers, given.customerId)
-  const customer = await lockCustomer(trx, given.customerId).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'not_found')
-      throw unprocessable('reference_not_found', 'There is no such customer', [
-        { field: 'customerId', message: 'does not exist' },
-      ])
-    throw error
-  })
-  const unbilled = await lockUnbilled(trx, given, payers[0]?.bookId ?? null)
-  const count = folios.length + unbilled.length
-  if (count === 0) return null
-  if (count > 200) throw invalid([{ field: 'folioIds', message: 'one invoice bills 200 folios and stays at most' }])
-  const book = await bookOfParts(trx, [...payers.map(({ bookId }) => bookId), ...unbilled.map(({ bookId }) => bookId)])
-  refuseCustomer(customer, book.currency)
-  const issuedOn = given.issuedOn ?? todayOf(book)
-  refuseFuture(book, issuedOn, 'issuedOn')
-  const fresh = sum(folios.map(({ balance }) => balance))
-  const overridden = await takeCredit(trx, customer, fresh, given.override)
-  const parts = [
-    ...folios.map(partOf),
-    ...unbilled.map((one): Part => ({
-      description: `Stay that ended on ${one.departedOn ?? one.issuedOn}`,
-      amount: one.total,
-      fromReceivableId: one.id,
-      propertyId: one.propertyId,
-    })),
-  ]
-  const id = await writeBill(trx, {
-    ...overridden,
-    customer,
-    kind: 'invoice',
-    status: 'issuing',
-    book,
-    issuedOn,
-    departedOn: null,
-    parts,
-    installments: given.installments,
-    customerReference: given.customerReference,
-  })
-  await sql(
-    trx,
-    `update receivable set status = 'consolidated', consolidated_into_id = ?, version = version + 1 where tenant_id = ? and id = any(?::uuid[])`,
-    [id, contextOf(trx).tenantId, unbilled.map((one) => one.id)],
-  )
-  await noteAll(
-    trx,
-    unbilled.map((one) => one.id),
-    { command: 'consolidate', from: 'unbilled', to: 'consolidated' },
-  )
-  await tellAll(trx, receivableCreated, [id])
-  await billFolios(
-    trx,
-    folios.map((folio) => ({ folio, receivableId: id, customer })),
-  )
-  return id
 }
