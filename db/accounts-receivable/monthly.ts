@@ -4,7 +4,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { receivableDueDatePassed } from '../../config/events/accounts-receivable.ts'
-import { billFromFolios } from './receivables/bill.ts'
+import { billFromFolios } from './receivables/from-folios.ts'
 import { tellAll } from './state.ts'
 
 /** Asks for the invoices of the customers whose day it is in a book: a job for each, so that one who is on hold keeps nobody waiting. */
