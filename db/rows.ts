@@ -2924,6 +2924,8 @@ export interface PixConnectionRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  baseUrl: string | null
+  tokenUrl: string | null
 }
 
 export interface PixKeyRow {
@@ -6216,10 +6218,10 @@ export const tables = {
     computed: [],
   },
   pix_connection: {
-    fields: ['tenantId', 'id', 'cashAccountId', 'provider', 'credentials', 'hook', 'hookHash', 'status', 'lastSyncedAt', 'nextSyncAt', 'lastError', 'failingSince', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'cashAccountId', 'provider', 'credentials', 'hook', 'hookHash', 'status', 'lastSyncedAt', 'nextSyncAt', 'lastError', 'failingSince', 'version', 'createdAt', 'updatedAt', 'baseUrl', 'tokenUrl'],
     documents: [],
     filled: ['tenantId', 'id', 'status', 'nextSyncAt', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['lastSyncedAt', 'lastError', 'failingSince'],
+    nullable: ['lastSyncedAt', 'lastError', 'failingSince', 'baseUrl', 'tokenUrl'],
     computed: [],
   },
   pix_key: {
