@@ -56,12 +56,17 @@ export const writeConfirmed = async (
   )
   const written = await sql<ReservationRow>(
     trx,
-    `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, guarantee = v.guarantee, version = r.version + 1
-     from unnest(?::uuid[], ?::uuid[], ?::text[]) as v(id, guest_id, guarantee) where r.id = v.id returning r.*`,
+    `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, version = r.version + 1, guarantee = case
+         when exists (select from company c where c.tenant_id = b.tenant_id and c.id = b.company_id and c.customer_id is not null) then 'company'
+         when v.has_deposit then 'deposit'
+         when exists (select from payment_method m where m.tenant_id = b.tenant_id and m.guest_id = b.booker_guest_id and m.status = 'active') then 'method'
+         else 'none' end
+     from unnest(?::uuid[], ?::uuid[], ?::boolean[]) as v(id, guest_id, has_deposit), booking b
+     where r.id = v.id and b.tenant_id = r.tenant_id and b.id = r.booking_id returning r.*`,
     [
       rooms.map((one) => one.id),
       rooms.map((one) => primaryOf.get(one.id)),
-      rooms.map((one) => (guaranteed.has(one.bookingId) ? 'deposit' : 'none')),
+      rooms.map((one) => guaranteed.has(one.bookingId)),
     ],
   )
   const byId = new Map(written.map((one) => [one.id, one]))
