@@ -35,10 +35,13 @@ const readUnits = (trx: Trx, ids: readonly string[]) =>
 export const refusedUntil = `case when not exists (select from unit_assignment c where c.tenant_id = u.tenant_id and c.unit_id = u.id and c.status = 'occupied'
   and c.reservation_id::text is distinct from u.service_refused ->> 'reservationId') then (u.service_refused ->> 'until')::date end`
 
-/** Locks units by id, then reads them: what others have done to them meanwhile is seen. Units come before their tasks. */
+/** Locks units by id, then reads them: the read begins under the locks, and sees what others have done meanwhile. Units come before their tasks. */
 export const holdUnits = async (trx: Trx, ids: readonly string[]): Promise<HeldUnit[]> => {
-  await sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [ids])
-  return readUnits(trx, ids)
+  const [, units] = await Promise.all([
+    sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [ids]),
+    readUnits(trx, ids),
+  ])
+  return units
 }
 
 export const holdUnit = async (trx: Trx, id: string): Promise<HeldUnit> => {
@@ -89,7 +92,8 @@ export const writeConditions = async (
 ): Promise<HeldUnit[]> => {
   if (changes.length === 0) return []
   const { actor } = contextOf(trx)
-  await sql(
+  const before = new Map(changes.map(({ unit }) => [unit.id, unit]))
+  const writing = sql(
     trx,
     `update unit u set condition = n.condition, condition_at = now(), condition_by = ?, notes = coalesce(n.notes, u.notes), version = u.version + 1,
        last_cleaned_at = case when ? then now() else u.last_cleaned_at end,
@@ -104,8 +108,7 @@ export const writeConditions = async (
       JSON.stringify(changes.map(({ unit, condition, notes }) => ({ id: unit.id, condition, notes }))),
     ],
   )
-  const before = new Map(changes.map(({ unit }) => [unit.id, unit]))
-  const after = await readUnits(trx, [...before.keys()])
+  const [, after] = await Promise.all([writing, readUnits(trx, [...before.keys()])])
   const ready = after.filter((unit) => unit.ready && !before.get(unit.id)?.ready)
   const awaited = await awaitedIn(trx, ready)
   await emitAll(

@@ -40,23 +40,27 @@ export const lockRows = async (
      where a.reservation_id = any(?::uuid[]) and ${condition}`,
     [reservationIds, ...values],
   )
-  await lockPools(
-    trx,
-    pools.map((one) => one.poolId),
-  )
-  await sql(
-    trx,
-    `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a where a.reservation_id = any(?::uuid[]) and ${condition})
+  // Together: each statement begins once the one before has its locks, and sees what was committed by then.
+  const [, , rows] = await Promise.all([
+    lockPools(
+      trx,
+      pools.map((one) => one.poolId),
+    ),
+    sql(
+      trx,
+      `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a where a.reservation_id = any(?::uuid[]) and ${condition})
      order by u.id for no key update`,
-    [reservationIds, ...values],
-  )
-  return sql<Held & { reservationId: string }>(
-    trx,
-    `select a.id, a.unit_id, a.reservation_id, u.property_id from unit_assignment a
+      [reservationIds, ...values],
+    ),
+    sql<Held & { reservationId: string }>(
+      trx,
+      `select a.id, a.unit_id, a.reservation_id, u.property_id from unit_assignment a
      join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
      where a.reservation_id = any(?::uuid[]) and ${condition} order by a.id for update of a`,
-    [reservationIds, ...values],
-  )
+      [reservationIds, ...values],
+    ),
+  ])
+  return rows
 }
 
 /**
@@ -128,21 +132,23 @@ export const occupy = async (
 }
 
 const refuseOccupancy = async (trx: Trx, reservationId: string, businessDate: string, unitIds: string[]) => {
-  const [short] = await sql<{ missing: number }>(
-    trx,
-    `select coalesce(sum(s.quantity), 1)::int - ? as missing from reservation_night n
+  const [[short], taken] = await Promise.all([
+    sql<{ missing: number }>(
+      trx,
+      `select coalesce(sum(s.quantity), 1)::int - ? as missing from reservation_night n
      join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
      where n.reservation_id = ? and n.date = ?::date and n.status <> 'released'`,
-    [unitIds.length, reservationId, businessDate],
-  )
+      [unitIds.length, reservationId, businessDate],
+    ),
+    sql<{ name: string }>(
+      trx,
+      `select u.name from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.unit_id = any(?::uuid[]) and a.status = 'occupied' and a.reservation_id <> ?`,
+      [unitIds, reservationId],
+    ),
+  ])
   if (unitIds.length === 0 || (short?.missing ?? 0) > 0)
     throw unprocessable('unit_not_assigned', 'The stay has no unit for tonight; assign one first')
-  const taken = await sql<{ name: string }>(
-    trx,
-    `select u.name from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-     where a.unit_id = any(?::uuid[]) and a.status = 'occupied' and a.reservation_id <> ?`,
-    [unitIds, reservationId],
-  )
   if (taken.length > 0)
     throw unprocessable(
       'unit_occupied',
@@ -167,12 +173,14 @@ export const vacate = async (
     trx,
     rows.map(({ unitId }) => ({ unitId, date: businessDate, kind: 'departure' as const, reservationId })),
   )
-  await sql(
-    trx,
-    `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked')`,
-    [reservationId],
-  )
-  await sql(trx, `delete from stranded_stay where reservation_id = ?`, [reservationId])
+  await Promise.all([
+    sql(
+      trx,
+      `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked')`,
+      [reservationId],
+    ),
+    sql(trx, `delete from stranded_stay where reservation_id = ?`, [reservationId]),
+  ])
   await announceOccupancy(trx, 'vacant', rows)
   return rows.map((row) => row.unitId)
 }
@@ -184,27 +192,32 @@ export const endOccupied = async (
   businessDate: string,
 ): Promise<void> => {
   if (rows.length === 0) return
-  await sql(
-    trx,
-    `update unit_assignment set status = 'ended', during = daterange(starts_on, greatest(starts_on + 1, ?::date)) where id = any(?::uuid[])`,
-    [businessDate, rows.map((row) => row.id)],
-  )
-  await soil(
-    trx,
-    rows.map((row) => row.unitId),
-  )
+  await Promise.all([
+    sql(
+      trx,
+      `update unit_assignment set status = 'ended', during = daterange(starts_on, greatest(starts_on + 1, ?::date)) where id = any(?::uuid[])`,
+      [businessDate, rows.map((row) => row.id)],
+    ),
+    soil(
+      trx,
+      rows.map((row) => row.unitId),
+    ),
+  ])
 }
 
 /** Marks used units dirty, unless told otherwise, and ends the wishes of the departed guest. The units are locked. */
 export const soil = async (trx: Trx, unitIds: readonly string[], condition: Condition = 'dirty'): Promise<void> => {
-  await sql(
-    trx,
-    `update unit set do_not_disturb = false, make_up_requested = false where id = any(?::uuid[]) and (do_not_disturb or make_up_requested)`,
-    [unitIds],
-  )
+  const [, held] = await Promise.all([
+    sql(
+      trx,
+      `update unit set do_not_disturb = false, make_up_requested = false where id = any(?::uuid[]) and (do_not_disturb or make_up_requested)`,
+      [unitIds],
+    ),
+    holdUnits(trx, unitIds),
+  ])
   await writeConditions(
     trx,
-    (await holdUnits(trx, unitIds)).map((unit) => ({ unit, condition })),
+    held.map((unit) => ({ unit, condition })),
   )
 }
 
