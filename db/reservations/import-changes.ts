@@ -14,6 +14,18 @@ import { lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { isLive } from './rules/states.ts'
 
+/** Pools of the nights that stays have, which a move may have sold as another type, and of their extras with a daily limit. */
+const poolsTaken = (trx: Trx, reservationIds: readonly string[]) =>
+  sql<{ poolId: string; ofExtra: boolean }>(
+    trx,
+    `select p.unit_pool_id as pool_id, false as of_extra from reservation_night n
+       join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
+       where n.reservation_id = any(?::uuid[]) and n.status <> 'released'
+     union select x.pool_id, true from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id and x.pool_id is not null
+       where e.reservation_id = any(?::uuid[]) and e.status = 'active'`,
+    [reservationIds, reservationIds],
+  )
+
 /** All counters that a change of the rooms may move, and the units of their pools, in the one order, before the first of them moves. */
 const lockCounters = async (
   trx: Trx,
@@ -26,12 +38,18 @@ const lockCounters = async (
     ...sold.map(({ type, room }) => ({ unitTypeId: type.id, arrival: room.arrival, departure: room.departure })),
   ]
   const types = new Set(stays.map((one) => one.unitTypeId))
-  const pools = new Set(
-    catalogue.unitTypes.flatMap((type) => (types.has(type.id) ? type.pools.map((pool) => pool.poolId) : [])),
+  const taken = await poolsTaken(
+    trx,
+    before.map((one) => one.id),
   )
+  const pools = new Set([
+    ...catalogue.unitTypes.flatMap((type) => (types.has(type.id) ? type.pools.map((pool) => pool.poolId) : [])),
+    ...taken.filter((one) => !one.ofExtra).map((one) => one.poolId),
+  ])
+  const limited = taken.filter((one) => one.ofExtra).map((one) => one.poolId)
   const from = stays.reduce((first, one) => (one.arrival < first ? one.arrival : first), stays[0]?.arrival ?? '')
   const until = stays.reduce((last, one) => (one.departure > last ? one.departure : last), addDays(from, 1))
-  const keys = [...pools].flatMap((poolId) => daysIn(from, until).map((night) => ({ poolId, night })))
+  const keys = [...pools, ...limited].flatMap((poolId) => daysIn(from, until).map((night) => ({ poolId, night })))
   await lockPoolNights(trx, keys)
   // The units of a later room may be of a pool that comes before that of an earlier one.
   await lockPools(trx, [...pools])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../config/errors.ts'
 import { overrideRules } from '../../config/override-rules.ts'
 import { mergeGuests, unmergeGuest } from '../../db/guests/index.ts'
@@ -5,8 +6,12 @@ import { always } from '../../db/lib/conditions.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import {
   acceptAmendment,
+  addRoom,
+  addStayExtra,
   addStayGuest,
   assignBestFit,
+  cancelStayExtra,
+  changeStayExtra,
   closeFolio,
   closeWaitlistEntry,
   confirmHeld,
@@ -18,11 +23,13 @@ import {
   matchWaitlistEntry,
   moveStay,
   openFolio,
+  postCharges,
   promiseUnit,
   proposeAmendment,
   reinstate,
   removeStayGuest,
   reopenFolio,
+  reverseCharges,
   replaceDeposits,
   revertCheckIn,
   revertCheckOut,
@@ -38,12 +45,12 @@ import type { Ground } from './acts.ts'
 const everyRule = { rules: [...overrideRules], reason: 'a race', priceCutBps: null }
 const names = ['Ana', 'Rui', 'Lia', 'Ivo', 'Eva']
 
-/** A day that is none of the stay is no more than a refusal here. */
+/** A day that is none of the stay, or a room too many, is no more than a refusal here. */
 const asked = async (work: Promise<unknown>) => {
   try {
     await work
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'validation_failed') throw error
+    if (!(error instanceof ApiError) || error.status !== 400) throw error
   }
 }
 
@@ -243,6 +250,39 @@ export const deskActsOn = (ground: Ground, random: Random, { one, on, reservatio
           return row ? removeStayGuest(trx, id, row.id) : addStayGuest(trx, id, person(), {})
         }),
       ),
+    /** A service with a daily limit, which is a counter as the nights are. */
+    service: () =>
+      on(reservation(['held', ...open]), (id) =>
+        asked(
+          inHouse<unknown>(async (trx) => {
+            const row = await sqlOne<{ id: string }>(
+              trx,
+              `select id from reservation_extra where reservation_id = ? and status = 'active' order by random() limit 1`,
+              [id],
+            )
+            if (row && random.chance(0.6))
+              return random.chance(0.5)
+                ? cancelStayExtra(trx, id, row.id)
+                : changeStayExtra(trx, id, row.id, { quantity: random.between(1, 3) })
+            const extra = await sqlOne<{ id: string }>(trx, `select id from extra where property_id = ? limit 1`, [
+              propertyId,
+            ])
+            return addStayExtra(trx, id, { extraId: extra?.id ?? '', quantity: random.between(1, 3) })
+          }),
+        ),
+      ),
+    furtherRoom: () =>
+      on(booking(['held', 'confirmed']), (id) =>
+        asked(inHouse((trx) => addRoom(trx, id, { ...room(), guests: [person()] }))),
+      ),
+    /** An outlet charges the stay, and sometimes takes it back. */
+    order: () =>
+      on(reservation(['checked_in']), async (id) => {
+        const source = { type: 'pos_order' as const, id: randomUUID() }
+        const lines = [{ category: 'beverage' as const, description: 'Coffee', amount: random.between(1, 900) }]
+        await inHouse((trx) => postCharges(trx, { to: { reservationId: id }, source, lines }))
+        if (random.chance(0.5)) await inHouse((trx) => reverseCharges(trx, source))
+      }),
     merge: () =>
       on(one(`select id from guest where status = 'active'`), async (id) => {
         const merged = await one(`select id from guest where status = 'active' and id <> ?`, [id])
@@ -285,6 +325,9 @@ export const deskWeights: Readonly<Record<keyof ReturnType<typeof deskActsOn>, n
   folios: 1,
   folioEnds: 1,
   companions: 1,
+  service: 2,
+  furtherRoom: 1,
+  order: 1,
   merge: 1,
   unmerge: 1,
   clean: 1,
