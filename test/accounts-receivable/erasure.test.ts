@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { sql } from '../../db/lib/connection.ts'
+import { newCpf } from '../guests/support.ts'
+import type { Parsed } from '../support/client.ts'
+import { useWorld } from '../support/world.ts'
+import { openReceivables } from './clerk.ts'
+
+describe('The erasure of a guest who is a customer', function () {
+  this.timeout(120_000)
+  const world = useWorld()
+  let a: Awaited<ReturnType<typeof openReceivables>>
+  before(async () => {
+    a = await openReceivables(world)
+  })
+  beforeEach(() => a.calm())
+
+  const person = async (lastName: string): Promise<{ guestId: string; customerId: string; document: string }> => {
+    const document = newCpf()
+    const names = { firstName: 'Zenobia', lastName, email: `${lastName}@people.example` }
+    const { id: guestId } = await a.good(a.owner, 'POST', 'guests', names)
+    const { id: customerId } = await a.customer({
+      kind: 'person',
+      legalName: `Zenobia ${lastName}`,
+      document,
+      guestId,
+      email: `bills.${lastName}@people.example`,
+      phone: '+5531955554444',
+    })
+    return { guestId, customerId, document }
+  }
+  const ask = (guestId: string): Promise<Parsed> =>
+    a.good(a.owner, 'POST', 'privacy-requests', { guestId, kind: 'erasure', channel: 'in_person' })
+  const blockers = ({ plan }: Parsed) => (plan.blockers as { code: string }[]).map(({ code }) => code)
+  const erase = async (request: Parsed): Promise<Parsed> => {
+    await a.good(a.owner, 'POST', `privacy-requests/${request.id}/approve`, {
+      identityMethod: 'document',
+      planHash: request.plan.hash,
+    })
+    await world.drain()
+    return a.good(a.owner, 'GET', `privacy-requests/${request.id}`)
+  }
+  const rowOf = async (id: string) => {
+    const [row] = await sql<{ text: string; sealed: Buffer | null; status: string }>(
+      world.database.admin,
+      `select c::text as text, sealed, status from customer c where id = ?`,
+      [id],
+    )
+    return row
+  }
+
+  it('empties and archives one who was never billed', async () => {
+    const { guestId, customerId, document } = await person('Karamazov')
+    const request = await ask(guestId)
+    expect(blockers(request)).to.deep.equal([])
+    expect((request.plan.items as { table: string }[]).map(({ table }) => table)).to.include('customer')
+    const done = await erase(request)
+    expect(done.status).to.equal('completed')
+    expect(done.certificate.erased).to.deep.include({ table: 'customer', rows: 1 })
+    const row = await rowOf(customerId)
+    expect(row).to.include({ sealed: null, status: 'archived' })
+    for (const trace of ['Karamazov', 'karamazov', document]) expect(row?.text).not.to.include(trace)
+    expect(await a.customerNow(customerId)).to.include({ status: 'archived', legalName: 'erased', email: null })
+  })
+
+  it('waits while something is open, and keeps the name and number that stand on the documents', async () => {
+    const { guestId, customerId, document } = await person('Rasputin')
+    const { id } = await a.invoice({ customerId, lines: [await a.line(10_000)] })
+    await world.drain()
+    const waiting = await ask(guestId)
+    expect(blockers(waiting)).to.deep.equal(['open_receivable'])
+    expect(
+      await a.refused(a.owner, 'POST', `privacy-requests/${waiting.id}/approve`, {
+        identityMethod: 'document',
+        planHash: waiting.plan.hash,
+      }),
+    ).to.deep.equal([422, 'erasure_blocked'])
+    expect((await rowOf(customerId))?.status).to.equal('active')
+    await a.good(a.finance, 'POST', `${a.path}/credit-notes`, { receivableId: id, reason: 'An error' })
+    await world.drain()
+    const free = await a.good(a.owner, 'GET', `privacy-requests/${waiting.id}`)
+    expect(blockers(free)).to.deep.equal([])
+    expect((await erase(free)).status).to.equal('completed')
+    const row = await rowOf(customerId)
+    expect(row).to.include({ sealed: null, status: 'archived' })
+    expect(row?.text).to.include('Rasputin').and.include(document)
+    expect(row?.text).not.to.include('people.example')
+    // Nothing is billed to who was erased, and nobody else becomes that customer.
+    const [status, reply] = await a.send(a.finance, 'POST', `${a.path}/receivables`, {
+      customerId,
+      lines: [await a.line(1)],
+      issue: true,
+    })
+    expect([status, reply.code]).to.deep.equal([409, 'customer_archived'])
+    const again = { kind: 'person', legalName: randomUUID(), currency: 'BRL', guestId }
+    expect((await a.send(a.finance, 'POST', `${a.path}/customers`, again))[0]).to.be.within(400, 499)
+  })
+})
