@@ -1,5 +1,5 @@
 import { Obj } from '../config/schema.ts'
-import { daily, job } from './job.ts'
+import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 /** Makes the partitions of the time to come and drops those whose time is over: archived jobs by week, events and audit by month. */
@@ -20,6 +20,19 @@ export const purgeExternalCalls = job({
   class: 'bulk',
 })
 
-export const jobsJobs: Job[] = [rollPartitions, purgeExternalCalls]
+/** Adds up the changes of the counts of lists. */
+export const foldListCounts = job({
+  name: 'maintenance.fold-list-counts',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+  class: 'bulk',
+})
 
-export const jobsSchedules: Schedule[] = [daily('01:10', rollPartitions), daily('03:50', purgeExternalCalls)]
+export const jobsJobs: Job[] = [rollPartitions, purgeExternalCalls, foldListCounts]
+
+export const jobsSchedules: Schedule[] = [
+  daily('01:10', rollPartitions),
+  daily('03:50', purgeExternalCalls),
+  every(60, foldListCounts),
+]

@@ -149,6 +149,7 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
     {
       columns: 'g.*',
       from: 'guest g',
+      counted: { list: 'guest', as: 'g' },
       conditions: [
         ...(filter.ids ? [] : where('g.status = ?', filter.status)),
         ...inScope(filter.scope, { propertyId: null }),

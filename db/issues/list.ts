@@ -55,6 +55,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
     {
       columns,
       from: 'issue i',
+      counted: { list: 'issue', as: 'i' },
       joins,
       conditions: [
         ...inScope(filter.scope, 'i.property_id'),

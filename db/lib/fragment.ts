@@ -56,3 +56,6 @@ export const spliced = (text: string, bindings: Bindings): { text: string; bindi
     ? byPosition(text, bindings)
     : byName(text, bindings as Readonly<Record<string, unknown>>)
 }
+
+/** The text alone with its fragments in their places, for what looks at the columns that it names. */
+export const textOf = (text: string, values: readonly unknown[]): string => byPosition(text, values).text

@@ -3,6 +3,8 @@ import type { Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import type { Table, TableName } from './models.ts'
+import { countedLists } from './counts.ts'
+import type { CountedList } from './counts.ts'
 import { limitOf } from './paging.ts'
 import type { Page, Paging, Sort } from './paging.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
@@ -69,6 +71,8 @@ type List<Row> = {
   fields?: readonly (string & keyof Row)[]
   /** Holds for every record of the list: constant SQL. */
   only?: string
+  /** The rows of the table are counted under this name. */
+  counted?: CountedList
 }
 
 type Values<Spec> = Spec extends { filters: infer Given }
@@ -79,7 +83,13 @@ type Sorted<Spec> = Spec extends { sorts: infer Given } ? { sort?: Sort<string &
 type Shown<Spec, Row> = Spec extends { fields: readonly (infer Field)[] } ? Pick<Row, Field & keyof Row> : Row
 type Asked<Spec> = Paging & Values<Spec> & Scoped<Spec> & Sorted<Spec>
 
-type Part = { text: string; bindings: string[]; values: readonly (readonly [name: string, value: unknown])[] }
+type Part = {
+  text: string
+  bindings: string[]
+  values: readonly (readonly [name: string, value: unknown])[]
+  /** The fields that it looks at; null where its text names columns itself. */
+  fields: readonly (string | null)[] | null
+}
 
 /** Its places in the order of its text: a field, or the value, under `name`. */
 const filterPart = (name: string, { text, fields }: Filter<string, unknown>, value: unknown): Part => {
@@ -87,7 +97,7 @@ const filterPart = (name: string, { text, fields }: Filter<string, unknown>, val
   const bindings = [...text.matchAll(/\\\?|\?\??/g)].flatMap(([found]) =>
     found === '??' ? [left.shift() ?? ''] : found === '?' ? [place(name)] : [],
   )
-  return { text, bindings, values: [[name, value]] }
+  return { text, bindings, values: [[name, value]], fields: fields.length === 0 ? null : fields }
 }
 
 const scopePart = (scope: Condition, fields: Readonly<Record<string, string | null>>): Part => {
@@ -96,8 +106,18 @@ const scopePart = (scope: Condition, fields: Readonly<Record<string, string | nu
   )
   const { sql, bindings } = whereOf(scope, columns)
   const values = bindings.map((value, index) => [`scope ${index}`, value] as const)
-  return { text: sql, bindings: values.map(([name]) => place(name)), values }
+  return { text: sql, bindings: values.map(([name]) => place(name)), values, fields: Object.values(fields) }
 }
+
+const asksForCounted = (list: CountedList, { fields }: Part): boolean => {
+  const known: readonly string[] = countedLists[list]
+  return fields?.every((field) => field === null || known.includes(columnOf(field))) ?? false
+}
+
+const allOf = (parts: readonly Part[]): [text: string, bindings: string[]] => [
+  parts.length === 0 ? 'true' : parts.map(({ text }) => text).join(' and '),
+  parts.flatMap(({ bindings }) => bindings),
+]
 
 const given = (value: unknown) => value !== undefined && value !== null
 let lists = 0
@@ -110,13 +130,13 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
   table: Table<Name, Row>,
   spec: Spec,
 ): ((trx: AnyTrx, asked: Asked<Spec>) => Promise<Page<Shown<Spec, Row>>>) => {
-  const { order, filters = {}, defaults = {}, scope, sorts = {}, only }: List<Row> = spec
+  const { order, filters = {}, defaults = {}, scope, sorts = {}, only, counted }: List<Row> = spec
   const fields: readonly string[] = spec.fields ?? table.columns.fields
   lists += 1
   const list = `list ${lists}`
 
   const partsOf = (asked: Record<string, unknown>): Part[] => [
-    ...(only === undefined ? [] : [{ text: only, bindings: [], values: [] }]),
+    ...(only === undefined ? [] : [{ text: only, bindings: [], values: [], fields: null }]),
     ...(scope === undefined ? [] : [scopePart(asked['scope'] as Condition, scope)]),
     ...Object.entries(filters).flatMap(([name, filter]) => {
       const value = given(asked[name]) ? asked[name] : defaults[name]
@@ -135,7 +155,14 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
     const conditions = parts.map(({ text, bindings }) => `${text} ${bindings.join()}`).join(' and ')
     const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
     const query = () => parts.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
-    const count = shaped(`${list} count ${conditions}`, () => query().count({ total: '*' }).toKnexQuery())
+    const count = shaped(`${list} count ${conditions}`, () =>
+      counted !== undefined && parts.every((part) => asksForCounted(counted, part))
+        ? builder('list_count')
+            .where('list', builder.raw(`'${counted}'`))
+            .whereRaw(...allOf(parts))
+            .select(builder.raw('coalesce(sum(n), 0)::bigint as total'))
+        : query().count({ total: '*' }).toKnexQuery(),
+    )
     const sorted = orderOf(sort)
     const by = sorted.map(({ column, order: way }) => `${column} ${way}`).join()
     const rows = shaped(`${list} ${conditions} by ${by} ${limit} ${page === 1}`, () => {
@@ -148,10 +175,10 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
       return page === 1 ? made : made.offset(builder.raw('?', [place('offset')]) as never)
     })
     const valueOf = (name: string) => values.get(name)
-    const [counted, found] = await Promise.all([
+    const [totals, found] = await Promise.all([
       prepared<{ total: number }>(trx, count.text, fill(count, valueOf)),
       prepared<Shown<Spec, Row>>(trx, rows.text, fill(rows, valueOf)),
     ])
-    return { total: counted[0]?.total ?? 0, rows: found }
+    return { total: totals[0]?.total ?? 0, rows: found }
   }
 }

@@ -2,6 +2,8 @@ import { whereOf } from './conditions.ts'
 import type { Columns, Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
+import { asksForCounted } from './counts.ts'
+import type { CountedList } from './counts.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -37,6 +39,8 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
+  /** Where `from` has one row for each row of a table that is counted: the table, and its alias in the conditions. */
+  counted?: { list: CountedList; as: string }
   /** Ends with what no two rows have in common, so that no page leaves a row out. */
   order: string
   /** A statement around that of the page, for what is read of its rows alone. It puts them in order itself. */
@@ -49,13 +53,17 @@ export const limitOf = ({ limit }: Paging): number => {
   return limit
 }
 
+/** The sum of what is counted, under the conditions of the table itself. */
+const totalOf = ({ list, as }: { list: CountedList; as: string }, conditions: string) =>
+  `select coalesce(sum(${as}.n), 0)::bigint as total from list_count ${as} where ${as}.list = '${list}' and ${conditions}`
+
 /**
  * One page of a list, and how many there are: asked together, in one round trip. Connections keep the plans of both statements, so their texts depend on
  * which filters and which order were asked for, and never on values.
  */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, joins = '', conditions, order, around = (found) => found }: List,
+  { columns, from, joins = '', conditions, counted, order, around = (found) => found }: List,
   paging: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
@@ -66,9 +74,12 @@ export const readPage = async <Row>(
     text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} ${place}`,
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
-  const [counted, rows] = await Promise.all([
-    prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
+  const isCounted = counted !== undefined && asksForCounted(counted.list, counted.as, given)
+  const [totals, rows] = await Promise.all([
+    isCounted
+      ? prepared<{ total: number }>(trx, totalOf(counted, given.text), given.values)
+      : prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
     prepared<Row>(trx, text, values),
   ])
-  return { total: counted[0]?.total ?? 0, rows }
+  return { total: totals[0]?.total ?? 0, rows }
 }

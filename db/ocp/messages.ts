@@ -119,6 +119,7 @@ export const listMessages = async (trx: Trx, filter: Filter): Promise<Page<Messa
     {
       columns: 'm.id',
       from: 'message m',
+      counted: { list: 'message', as: 'm' },
       conditions: [
         ...inScope(scope, 'm.property_id'),
         ...Object.entries(named).flatMap(([field, column]) =>

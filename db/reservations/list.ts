@@ -196,6 +196,7 @@ export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
       columns: 'r.id',
       from: ['reservation r', ...joins].join(' '),
       conditions,
+      counted: { list: 'reservation', as: 'r' },
       order,
     },
     filter,

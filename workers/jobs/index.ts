@@ -1,7 +1,8 @@
 import { nilId } from '../../config/nil-id.ts'
 import { kindsOfCall, purgeCalls, rollPartitions } from '../../db/jobs/index.ts'
 import type { OverCall } from '../../db/jobs/index.ts'
-import { purgeExternalCalls, rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
+import { foldCounts } from '../../db/lib/counts.ts'
+import { foldListCounts, purgeExternalCalls, rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 
 const atOnce = 1_000
@@ -15,4 +16,8 @@ const purge = processor(purgeExternalCalls, async ({ effect, finish, signal }) =
   await finish()
 })
 
-export const processors = [onDatabase(rollPartitionsJob, (trx) => rollPartitions(trx)), purge]
+export const processors = [
+  onDatabase(rollPartitionsJob, (trx) => rollPartitions(trx)),
+  onDatabase(foldListCounts, async (trx) => void (await foldCounts(trx))),
+  purge,
+]

@@ -50,6 +50,7 @@ export const listReceivables = (trx: Trx, filter: ReceivableFilter): Promise<Pag
         (select min(i.due_on) from receivable_installment i where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.open > 0) as due_on`,
       from: `receivable p join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id
         join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`,
+      counted: { list: 'receivable', as: 'p' },
       conditions: [
         { text: 'p.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),

@@ -1,0 +1,235 @@
+import { expect } from 'chai'
+import { routes } from '../../api/routes.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { foldCounts, countedLists } from '../../db/lib/counts.ts'
+import { forgetLimits } from '../auth/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import { done } from '../stories/inn.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { makePayables } from '../support/payables.ts'
+import { pay } from '../support/pay.ts'
+import { makeReceivables } from '../support/receivables.ts'
+import { makeHold } from '../support/stay.ts'
+import { useWorld } from '../support/world.ts'
+import { unmeasured } from './lists-unmeasured.ts'
+import { readsOf, rowsVisited } from './rows-visited.ts'
+
+const bookingId = `('b0000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
+
+/** What tells copies of a row apart, as SQL over the number `n` of the copy and the row `one`. */
+const copies: Record<keyof typeof countedLists, Record<string, string>> = {
+  reservation: {
+    booking_id: bookingId,
+    arrival: 'one.arrival + n % 300',
+    departure: 'one.departure + n % 300',
+    created_at: 'one.created_at - make_interval(secs => n)',
+  },
+  booking: {
+    id: bookingId,
+    number: `translate(lpad(to_hex(n), 8, '0'), 'abcdef', 'ABCDEF')`,
+    quote_id: 'gen_random_uuid()',
+    created_at: 'one.created_at - make_interval(secs => n)',
+  },
+  folio: {
+    number: `'N' || n`,
+    reservation_id: 'gen_random_uuid()',
+    created_at: 'one.created_at - make_interval(secs => n)',
+  },
+  payment: { external_id: `'x' || n`, created_at: 'one.created_at - make_interval(secs => n)' },
+  refund: { external_id: `'x' || n`, created_at: 'one.created_at - make_interval(secs => n)' },
+  // A seal is bound to its row.
+  guest: {
+    sealed: 'null',
+    name_search: `one.name_search || n`,
+    created_at: 'one.created_at - make_interval(secs => n)',
+    updated_at: 'one.updated_at - make_interval(secs => n)',
+  },
+  receivable: { number: 'n + 100000', issued_on: 'one.issued_on - n % 300' },
+  payable: { number: `'N' || n`, issued_on: 'one.issued_on - n % 300' },
+  journal_entry: { sequence: 'n + 100000', source_id: 'gen_random_uuid()' },
+  message: {
+    recipient: 'null',
+    text: 'null',
+    dedupe_key: `'n' || n`,
+    created_at: 'one.created_at - make_interval(secs => n)',
+  },
+  issue: {
+    sealed: 'null',
+    number: 'n + 100000',
+    source_key: 'null',
+    next_due_at: 'one.next_due_at + make_interval(secs => n)',
+    created_at: 'one.created_at - make_interval(secs => n)',
+  },
+}
+
+/** The row that is copied, where not any will do. */
+const originals: Partial<Record<keyof typeof countedLists, string>> = {
+  folio: 'reservation_id is not null',
+  receivable: `status = 'issued'`,
+  payable: `status = 'draft'`,
+}
+
+/** Lists by their routes, each with the filters that people use; `:property` stands for one of the house. */
+const measured: Record<string, string[]> = {
+  'reservations.list': ['', 'propertyId=:property', 'status=confirmed', 'sort=-createdAt', 'sort=arrival'],
+  'bookings.list': ['', 'propertyId=:property', 'sort=-createdAt'],
+  'folios.list': ['', 'propertyId=:property', 'status=open', 'kind=guest'],
+  'payments.list': ['', 'propertyId=:property', 'status=captured'],
+  'refunds.list': [''],
+  'guests.list': ['', 'sort=name', 'sort=-updatedAt'],
+  'receivables.list': ['', 'status=issued'],
+  'payables.list': ['', 'status=draft'],
+  'ledgerEntries.list': ['', 'kind=standard'],
+  'messages.list': ['', 'propertyId=:property', 'sort=-createdAt'],
+  'issues.list': ['', 'sort=-createdAt', 'propertyId=:property&sort=-createdAt'],
+}
+
+/** Rows that a page may visit beyond what one of a small table does: those of the page and beside them. */
+const spare = 200
+
+const paged = routes.filter(
+  ({ method, query }) =>
+    method === 'GET' && query !== undefined && 'page' in ((query as { properties?: object }).properties ?? {}),
+)
+
+describe('Lists and the size of their tables', function () {
+  this.timeout(240_000)
+  const world = useWorld()
+  let house: House
+  let owner: Desk
+
+  const rows = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    sql<Row>(world.database.admin, text, values)
+  const one = async (text: string, values: unknown[] = []) => (await rows<{ n: number }>(text, values))[0]?.n ?? 0
+
+  before(async () => {
+    house = await makeHouse({ units: 4, deposit: null })
+    await forgetLimits(world)
+    owner = await openDesk(world, house, 'owner')
+    const held = await makeHold(house, {})
+    const paymentId = await pay(house, held, 'all')
+    await world.drain({ starts: 2_000 })
+    const refund = { amount: 100, reason: 'error' }
+    done(await owner.send('POST', `payments/${paymentId}/refunds`, refund, { idempotencyKey: 'refund' }), 201)
+    await makePayables(house)
+    await makeReceivables(house)
+    const { data } = done(await owner.get('issues/categories?limit=1'))
+    const issue = { propertyId: house.propertyId, categoryId: data[0].id, title: 'A noise' }
+    done(await owner.send('POST', 'issues', issue), 201)
+    await world.drain({ starts: 2_000 })
+  })
+
+  const count = async (list: string): Promise<[number, number]> => [
+    await one(`select count(*)::int as n from ${list} where tenant_id = ?`, [house.tenantId]),
+    await one(`select coalesce(sum(n), 0)::int as n from list_count where list = ? and tenant_id = ?`, [
+      list,
+      house.tenantId,
+    ]),
+  ]
+
+  it('counts what there is, by every column, before its changes are added up and after', async () => {
+    const differing = async () => {
+      const found: unknown[] = []
+      for (const [list, columns] of Object.entries(countedLists)) {
+        const by = columns.join(', ')
+        const keys = columns.map((column) => `c.${column} is not distinct from t.${column}`).join(' and ')
+        found.push(
+          ...(await rows(
+            `select '${list}' as list, t.*, c.counted from (select tenant_id, ${by}, count(*)::int as there from ${list} group by tenant_id, ${by}) t
+             full join (select tenant_id, ${by}, sum(n)::int as counted from list_count where list = '${list}' group by tenant_id, ${by} having sum(n) <> 0) c
+             on c.tenant_id = t.tenant_id and ${keys} where t.there is distinct from c.counted`,
+          )),
+        )
+      }
+      return found
+    }
+    expect(await differing()).to.deep.equal([])
+    const waiting = () => one(`select count(*)::int as n from list_count where list = 'reservation'`)
+    await house.inHouse(async (trx) => {
+      for (let change = 0; change < 60; change += 1)
+        await sql(
+          trx,
+          `update reservation set status = case status when 'confirmed' then 'no_show' else 'confirmed' end`,
+        )
+    })
+    const before = await waiting()
+    expect(await differing()).to.deep.equal([])
+    expect(await inPlatform(foldCounts)).to.be.above(100)
+    expect(await waiting()).to.be.below(before / 10)
+    expect(await differing()).to.deep.equal([])
+  })
+
+  it('visits no more rows for a page of a hundred times the table, with the filters that people use', async () => {
+    const paths = Object.entries(measured).flatMap(([id, queries]) => {
+      const route = routes.find((each) => each.id === id) ?? expect.fail(`no route ${id}`)
+      const path = route.path.replace('/api/tenants/:tenantId/', '')
+      return queries.map((query) => `${path}?limit=20&${query.replace(':property', house.propertyId)}`)
+    })
+    const look = async () => {
+      await forgetLimits(world)
+      await rows(`vacuum analyze`)
+      const found = new Map<string, { visits: number; total: number }>()
+      for (const path of paths) {
+        const reply: { total?: number } = {}
+        const asked = await readsOf(async () => {
+          const { status, body } = await owner.get(path)
+          expect(status, path).to.equal(200)
+          reply.total = body.meta.total
+        })
+        found.set(path, {
+          visits: await rowsVisited(world.database, house.tenantId, asked),
+          total: reply.total ?? 0,
+        })
+      }
+      return found
+    }
+    const grow = async (from: number, until: number) => {
+      await world.database.admin.transaction(async (trx) => {
+        // The rows are as they should be; what it takes to make them is not what is measured.
+        await sql(trx, `set local session_replication_role = replica`)
+        for (const [table, changed] of Object.entries(copies)) {
+          const columns = await sql<{ name: string }>(
+            trx,
+            `select column_name as name from information_schema.columns where table_schema = 'public' and table_name = ? and is_generated = 'NEVER'
+               and is_identity = 'NO' order by ordinal_position`,
+            [table],
+          )
+          const values: Record<string, string> = { id: 'gen_random_uuid()', ...changed }
+          const names = columns.map(({ name }) => `"${name}"`).join(', ')
+          await sql(
+            trx,
+            `insert into ${table} (${names}) select ${columns.map(({ name }) => values[name] ?? `one."${name}"`).join(', ')}
+             from (select * from ${table} where tenant_id = '${house.tenantId}' and ${originals[table as keyof typeof copies] ?? 'true'} order by id limit 1) one, generate_series(${from}, ${until - 1}) n`,
+          )
+          const by = countedLists[table as keyof typeof countedLists].join(', ')
+          await sql(trx, `delete from list_count where list = '${table}'`)
+          await sql(
+            trx,
+            `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
+          )
+        }
+      })
+    }
+    await grow(1, 50)
+    const small = await look()
+    await grow(50, 5_000)
+    const large = await look()
+    const grown = paths.flatMap((path) => {
+      const [a, b] = [small.get(path), large.get(path)]
+      if (!a || !b || b.total < 4_950) return [`${path}: ${b?.total} of 5,000`]
+      return b.visits <= a.visits * 1.5 + spare ? [] : [`${path}: ${a.visits} of ${a.total}, ${b.visits} of ${b.total}`]
+    })
+    expect(grown).to.deep.equal([])
+    for (const list of Object.keys(countedLists)) {
+      const [there, counted] = await count(list)
+      expect(there, list).to.equal(counted)
+    }
+  })
+
+  it('measures every list but those that are named', () => {
+    const names = paged.map(({ id }) => id).filter((id) => !(id in measured))
+    expect(names.toSorted()).to.deep.equal([...unmeasured].toSorted())
+  })
+})
