@@ -43,6 +43,13 @@ const multiply = async ({ admin }: Database, bookingId: string, count: number) =
       ),
       [bookingId],
     )
+    // Nor is the trigger that counts the rows of lists.
+    await sql(
+      trx,
+      `insert into list_count (tenant_id, list, property_id, status, n, folded)
+       select tenant_id, 'reservation', property_id, status, ${count - 1}, true from reservation where booking_id = ?`,
+      [bookingId],
+    )
   })
   await sql(admin, `vacuum analyze`)
 }
@@ -114,7 +121,7 @@ export const bench: Bench = async (database) => {
     notes: [
       `Ours: GET …/reservations?limit=20 with an API key (60 keys in turn, since each has 1000 requests a minute), compiled, one process.`,
       `Reference: node:http and pg in one process, the least SQL by hand, prepared: the number of all, the ids of the page, their rows by key; no key is checked.`,
-      `${inFlight} requests in flight over kept connections, ${rounds} rounds of ${seconds} s each in turn. Counting 100,000 rows is most of the work of either.`,
+      `${inFlight} requests in flight over kept connections, ${rounds} rounds of ${seconds} s each in turn. The reference counts its rows, which is most of its work; ours adds up what is kept (decision 25).`,
     ],
   }
 }
