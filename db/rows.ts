@@ -2171,6 +2171,18 @@ export interface KnownNetworkRow {
   lastAt: Date
 }
 
+export interface ListCountRow {
+  tenantId: string
+  list: string
+  seq: number
+  propertyId: string | null
+  bookId: string | null
+  status: string | null
+  kind: string | null
+  n: number
+  folded: boolean
+}
+
 export interface LostItemRow {
   tenantId: string
   id: string
@@ -4960,6 +4972,7 @@ export interface Rows {
   journal_seal: JournalSealRow
   kept_reply: KeptReplyRow
   known_network: KnownNetworkRow
+  list_count: ListCountRow
   lost_item: LostItemRow
   membership: MembershipRow
   membership_property: MembershipPropertyRow
@@ -5963,6 +5976,13 @@ export const tables = {
     documents: [],
     filled: ['lastAt'],
     nullable: [],
+    computed: [],
+  },
+  list_count: {
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded'],
+    documents: [],
+    filled: ['tenantId', 'seq', 'folded'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind'],
     computed: [],
   },
   lost_item: {
