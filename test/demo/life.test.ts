@@ -110,6 +110,31 @@ describe('The life of the demo', () => {
     ['events?limit=20', 20],
     [`housekeeping/sheets?${at}`, 1],
     [`night-audits?${at}`, 2],
+    ['cash/accounts', 4],
+    ['cash/accounts?kind=petty_cash', 1],
+    ['cash/movements?limit=50', 15],
+    ['cash/sessions?status=closed', 1],
+    ['cash/sessions?status=open', 1],
+    ['cash/transfers', 2],
+    ['cash/bank-statements', 1],
+    ['accounts-payable/suppliers', 3],
+    ['accounts-payable/payables?status=paid', 1],
+    ['accounts-payable/payables?status=partly_paid', 1],
+    ['accounts-payable/payables?status=approved', 1],
+    ['accounts-payable/payables?status=awaiting_approval', 1],
+    ['accounts-payable/payables?status=draft', 1],
+    ['accounts-payable/payments', 2],
+    ['accounts-payable/purchase-orders?status=approved', 1],
+    ['accounts-payable/recurring-payables', 1],
+    ['accounts-receivable/customers', 2],
+    ['accounts-receivable/receivables', 3],
+    ['accounts-receivable/receipts', 1],
+    ['inventory/items', 3],
+    ['issues?status=open', 1],
+    ['issues?status=in_progress', 1],
+    ['issues?status=resolved', 1],
+    ['issues/compensations?status=proposed', 1],
+    ['issues/lost-items', 2],
   ]
   for (const [path, least] of lists)
     it(`answers ${path.replace(at, 'propertyId=…')} with ${least} or more`, async () => {
@@ -117,6 +142,22 @@ describe('The life of the demo', () => {
       expect(status, JSON.stringify(body).slice(0, 300)).to.equal(200)
       expect(body.data.length).to.be.at.least(least)
     })
+
+  it('has money that is the sum of its movements, and a statement of which all lines but one are explained', async () => {
+    await world.drain({ kinds: ['reports.import-statement', 'payments.connect-pix'] })
+    expect(
+      await rows(
+        `select a.code from cash_account a where a.balance <> (select coalesce(sum(m.amount), 0) from cash_movement m where m.tenant_id = a.tenant_id and m.cash_account_id = a.id)
+           or a.balance < 0`,
+      ),
+    ).to.deep.equal([])
+    const [statement] = await rows<{ status: string }>(`select status from bank_statement`)
+    expect(statement?.status).to.equal('imported')
+    const { body } = await world.request('GET', `/api/tenants/${sol.tenantId}/cash/bank-statement-lines`, { token })
+    const open = body.data as { suggestions: unknown[] }[]
+    expect(open.map(({ suggestions }) => suggestions.length > 0).toSorted()).to.deep.equal([false, true, true, true])
+    expect(await rows(`select status from pix_connection`)).to.deep.equal([{ status: 'active' }])
+  })
 
   it('has mail for its guests, which the workers send', async () => {
     await world.drain({ kinds: ['messages.trigger'] })

@@ -8,6 +8,8 @@ import type { Trx } from '../../lib/connection.ts'
 import { createBlock, generateTasks, setConditions, shareOutDay, unitsFor } from '../../units/index.ts'
 import { people, sol } from '../ids.ts'
 import { book, roomOfRef, waive } from './book.ts'
+import { meetIssues } from './issues.ts'
+import { openRegister, runRegister } from './money.ts'
 import { buildBooks, buildGroups, buildOffers, buildPapers } from './office.ts'
 import { stays } from './stays.ts'
 
@@ -72,6 +74,7 @@ export const liveSecondDay = async (trx: Trx, day: string, today: string): Promi
   await arrive(trx, ['SOL-201', 'SOL-202', 'SOL-203'])
   for (const stay of of('SOL-2').filter((one) => one.source === 'walk_in')) await book(trx, stay, today)
   await consume(trx, 'SOL-203', { category: 'food', description: 'Moqueca', quantity: '2', unitAmount: 7_900 }, 15_800)
+  await runRegister(trx)
   await requestNightAudit(trx, { propertyId, businessDate: day })
 }
 
@@ -118,6 +121,8 @@ export const beginToday = async (trx: Trx, today: string): Promise<void> => {
   await buildGroups(trx, today)
   await buildPapers(trx, today)
   await buildBooks(trx, today)
+  await openRegister(trx)
+  await meetIssues(trx)
   const [broken, painted, used] = await unitsFor(
     trx,
     { propertyId, unitTypeId: sol.standard, from: today, to: addDays(today, 3) },
