@@ -23,7 +23,7 @@ const requests = sized(2_000, 500)
 const floodRounds = sized(5, 2)
 const steadySeconds = sized(5, 3)
 const everyMs = 20
-const atOnce = 200
+const atOnce = 500
 
 /** A session has 100 requests a minute, so what is measured comes from many. */
 const sessionsOf = async (people: Person[], tenantId: string, each: number): Promise<string[]> => {
@@ -101,35 +101,47 @@ const steady = async (baseUrl: string, path: string, tokens: string[]): Promise<
   return percentile(times, 0.95)
 }
 
-/** Others' p95, idle and while another process signs in `atOnce` people at once, again and again: in turn, medians. */
+const asked = async <T>(child: Child, type: 'begin' | 'end'): Promise<T> => {
+  const answer = child.next<T>('answer')
+  child.send({ type })
+  return answer
+}
+
+/**
+ * Others' p95 in turn, medians: idle, while a process beside the api hashes as many passwords at once, and while `atOnce` people sign in at once, again and
+ * again. The second is what the machine takes for the hashes alone; the rest is the work of the api.
+ */
 const flood = async (tenantId: string, tokens: string[], people: Person[]) => {
   const api = await startApi()
   const path = `/api/tenants/${tenantId}`
   const emails = people.map(({ email }) => email)
   const given = { baseUrl: api.baseUrl, emails, password, atOnce }
   const child = await startChild('flood', 'flood', given, { detached: true })
+  const hashers = await startChild('hashers', 'hashers', { password })
   try {
     const idle: number[] = []
+    const hashed: number[] = []
     const beyond: number[] = []
     const outcomes: Record<string, number> = {}
     for (let round = -1; round < floodRounds; round += 1) {
       const alone = await steady(api.baseUrl, path, tokens)
-      const begun = child.next('answer')
-      child.send({ type: 'begin' })
-      await begun
+      await asked(hashers, 'begin')
+      const besideHashes = await steady(api.baseUrl, path, tokens)
+      await asked(hashers, 'end')
+      await asked(child, 'begin')
       const flooded = await steady(api.baseUrl, path, tokens)
-      const ended = child.next<{ outcomes: Record<string, number> }>('answer')
-      child.send({ type: 'end' })
-      const answered = (await ended).outcomes
+      const { outcomes: answered } = await asked<{ outcomes: Record<string, number> }>(child, 'end')
       // The first round is for the compiler, the caches and the threads.
       if (round < 0) continue
       idle.push(alone)
+      hashed.push(besideHashes - alone)
       beyond.push(flooded - alone)
       for (const [status, count] of Object.entries(answered)) outcomes[status] = (outcomes[status] ?? 0) + count
     }
-    return { idle: median(idle), beyond: median(beyond), outcomes }
+    return { idle: median(idle), hashed: median(hashed), beyond: median(beyond), outcomes }
   } finally {
     await child.stop()
+    await hashers.stop()
     await api.stop()
   }
 }
@@ -161,7 +173,7 @@ export const bench: Bench = async () => {
   const strangers = await Promise.all(
     Array.from({ length: 40 }, () => makeUser({ [tenantId]: 'manager' }, { email: `${randomUUID()}@house.example` })),
   )
-  const { idle, beyond, outcomes } = await flood(tenantId, tokens, strangers)
+  const { idle, hashed, beyond, outcomes } = await flood(tenantId, tokens, strangers)
   const { buildUs, checkUs } = abilities()
   const open = { cpu: middle('open', 'cpuUs'), p95: middle('open', 'p95Ms') }
   return {
@@ -204,8 +216,12 @@ export const bench: Bench = async () => {
             name: `p95 of other requests during ${atOnce} sign-ins at once, beyond idle`,
             unit: 'ms',
             ours: beyond,
-            reference: null,
+            reference: hashed,
           },
+          { most: 10 },
+        ),
+        judge(
+          { name: 'of it, the part of the api', unit: 'ms', ours: Math.max(0, beyond - hashed), reference: null },
           { most: 10 },
         ),
       ]),
@@ -215,7 +231,9 @@ export const bench: Bench = async () => {
         outcomes,
       )
         .map(([status, count]) => `${count} × ${status}`)
-        .join(', ')}; 429 is the hashing queue of 50 being full.`,
+        .join(
+          ', ',
+        )}; 429 is the hashing queue of 50 being full. The reference is the same pace while a process beside the api hashes as many passwords at once, without any sign-in: that part is the machine’s.`,
     ],
   }
 }
