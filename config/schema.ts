@@ -170,10 +170,13 @@ const PageMeta = Obj(
   { title: 'PageMeta' },
 )
 export const PageOf = <S extends TSchema>(record: S) =>
-  Obj({
-    data: List(record, { max: 5000 }),
-    meta: PageMeta,
-  })
+  Obj(
+    {
+      data: List(record, { max: 5000 }),
+      meta: PageMeta,
+    },
+    'title' in record ? { title: `${String(record.title)}Page` } : {},
+  )
 /** Envelope values of a page. */
 export const pageMeta = (page: number, limit: number, total: number) => ({
   page,

@@ -147,7 +147,7 @@ const discarded = route({
   errors: ['invalid_transition', 'level_required', 'not_found'],
   body: Obj({ jobIds: Ids, reason: Reason }),
   example: { jobIds: [sampleId('jobId')], reason: 'The booking was cancelled by hand' },
-  returns: Obj({ count: Count }),
+  returns: Obj({ count: Count }, { title: 'Counted' }),
   handle: async ({ trx, body }) => ({ count: await discardJobs(trx, body.jobIds, trimmed(body.reason)) }),
 })
 

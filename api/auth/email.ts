@@ -17,7 +17,7 @@ const change = route({
   errors: ['reauthentication_required'],
   body: Obj({ email: Email }),
   example: { email: 'renata.alves@sol.example' },
-  returns: Obj({ accepted: Bool }),
+  returns: Obj({ accepted: Bool }, { title: 'Accepted' }),
   handle: async ({ trx, caller, body: { email }, request }) => {
     requireOwn(caller)
     requireRecent(caller, request.receivedAt)

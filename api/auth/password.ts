@@ -20,7 +20,7 @@ const change = route({
   errors: ['password_wrong', 'password_too_weak', 'sign_in_throttled'],
   body: Obj({ currentPassword: Password, newPassword: Password }),
   example: { currentPassword: 'pousada-demo-2026', newPassword: 'mar azul e vento norte' },
-  returns: Obj({ token: Text(1, 2_048) }),
+  returns: Obj({ token: Text(1, 2_048) }, { title: 'NewToken' }),
   handle: async ({ open: transaction, caller, body, request }) => {
     requireOwn(caller)
     bounded('currentPassword', body.currentPassword)
@@ -42,7 +42,7 @@ const forgot = route({
   idempotency: 'off',
   body: Obj({ email: Email }),
   example: { email: 'reception@sol.example' },
-  returns: Obj({ accepted: Bool }),
+  returns: Obj({ accepted: Bool }, { title: 'Accepted' }),
   handle: async ({ trx, body: { email } }) => {
     await askPasswordReset(trx, email)
     return { accepted: true }

@@ -21,7 +21,7 @@ import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 
-const Revoked = Obj({ revoked: Int(0, 1_000) })
+export const RevokedSessions = Obj({ revoked: Int(0, 1_000) }, { title: 'RevokedSessions' })
 
 const user = (caller: Caller): UserCaller => {
   requireSession(caller)
@@ -78,7 +78,7 @@ const revoke = route({
   summary: 'Revoke one own session',
   access: signedIn('delete', 'Session'),
   params: Obj({ tokenPrefix: Matching('^[0-9A-HJKMNP-TV-Z]{12}$', 12) }),
-  returns: Revoked,
+  returns: RevokedSessions,
   handle: async ({ trx, caller, params }) => {
     const me = user(caller)
     const ended = await revokeSessions(trx, { userId: me.userId, tokenPrefix: params.tokenPrefix }, 'user')
@@ -94,7 +94,7 @@ const revokeEverything = route({
   summary: 'Revoke all own sessions',
   access: signedIn('delete', 'Session'),
   idempotency: 'off',
-  returns: Revoked,
+  returns: RevokedSessions,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
     return end(trx, await revokeAll(trx, me.userId, 'all'), {
@@ -112,7 +112,7 @@ const signOut = route({
   summary: 'End the present session',
   access: signedIn('delete', 'Session'),
   idempotency: 'off',
-  returns: Revoked,
+  returns: RevokedSessions,
   handle: async ({ trx, caller }) => {
     const me = user(caller)
     if (me.support && me.activeTenantId !== null) {

@@ -18,6 +18,7 @@ import { originOf } from './origin.ts'
 import { accessToken } from './session-token.ts'
 
 const Token = Text(1, 2_048)
+const NewToken = Obj({ token: Token }, { title: 'NewToken' })
 const Codes = List(Text(1, 64), { max: 10 })
 
 const begin = route({
@@ -70,7 +71,7 @@ const remove = route({
   access: signedIn('update', 'Profile'),
   transaction: 'none',
   errors: ['reauthentication_required'],
-  returns: Obj({ token: Token }),
+  returns: NewToken,
   handle: async ({ open: transaction, caller, request }) => {
     requireOwn(caller)
     requireRecent(caller, request.receivedAt)

@@ -24,6 +24,7 @@ import { route } from '../lib/route.ts'
 import { buryOf, forgetSession } from '../lib/session-cache.ts'
 import { giver } from './giver.ts'
 import { RoleKey } from './roles.ts'
+import { RevokedSessions } from './sessions.ts'
 
 const PropertyIds = Nullable(List(Uuid, { min: 1, max: 200 }))
 
@@ -146,7 +147,7 @@ const revokeSessions = route({
   summary: 'End a user’s sessions in the tenant',
   access: can('update', 'User'),
   record: users.lock,
-  returns: Obj({ revoked: Int(0, 1_000) }),
+  returns: RevokedSessions,
   handle: async ({ trx, params, caller, admission }) => {
     const sessionIds = await revokeMemberSessions(trx, giver(caller, admission), params.userId)
     onCommit(trx, () => void buryOf(sessionIds))

@@ -93,7 +93,7 @@ const retry = route({
     filter: Opt(Obj({ event: Opt(Text(1, 80)), errorCode: Opt(Text(1, 80)) })),
   }),
   example: { filter: { errorCode: 'account_not_usable' } },
-  returns: Obj({ count: Count }),
+  returns: Obj({ count: Count }, { title: 'Counted' }),
   handle: async ({ trx, body, admission }) => ({
     count: await retryPostingEvents(trx, body, admission.scope('update', 'PostingEvent')),
   }),

@@ -93,7 +93,7 @@ const removeNote = route({
   summary: 'Delete a note',
   description: 'By its author, or by a manager.',
   access: can('delete', 'GuestNote'),
-  returns: Obj({ id: Uuid }),
+  returns: Obj({ id: Uuid }, { title: 'Removed' }),
   handle: async ({ trx, params, admission }) => {
     const note = await readNoteFacts(trx, params.guestId, params.noteId)
     admission.check('delete', 'GuestNote', { propertyId: null, createdBy: note.createdBy })
@@ -126,7 +126,7 @@ const removeDocument = route({
   path: `${ofGuest}/documents/:documentId`,
   summary: 'Delete a document with its images',
   access: can('delete', 'GuestDocument'),
-  returns: Obj({ id: Uuid }),
+  returns: Obj({ id: Uuid }, { title: 'Removed' }),
   errors: [...passive, 'in_use'],
   handle: async ({ trx, params }) => {
     await deleteDocument(trx, params.guestId, params.documentId)

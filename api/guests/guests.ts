@@ -176,7 +176,7 @@ const remove = route({
   description: 'A guest with stays, messages, blocks or merges is erased by a privacy request instead.',
   access: can('delete', 'Guest'),
   record,
-  returns: Obj({ id: Uuid }),
+  returns: Obj({ id: Uuid }, { title: 'Removed' }),
   errors: ['guest_merged', 'guest_erased', 'guest_in_use'],
   handle: async ({ trx, params, expectedVersion }) => {
     await deleteGuest(trx, params.guestId, expectedVersion)

@@ -150,7 +150,7 @@ export const attachments = ({
     query: Obj({ reason: Opt(Words(1, 500)) }),
     body: Obj({ reason: Opt(Words(1, 500)) }),
     example: { reason: 'Belongs to another contract' },
-    returns: Obj({ id: Uuid, removed: OneOf(['deleted', 'hidden']) }),
+    returns: Obj({ id: Uuid, removed: OneOf(['deleted', 'hidden']) }, { title: 'RemovedAttachment' }),
     errors: [...errors],
     handle: async ({ trx, params, query, body, admission }) => {
       const { attached } = await readAttachment(trx, module, params.attachmentId)

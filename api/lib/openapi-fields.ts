@@ -1,3 +1,5 @@
+import { meaningOfNumber } from './openapi-amounts.ts'
+
 /**
  * Meanings of fields, by their name, or by schema and name where one schema means something else. The document tells them where a schema does not
  * describe its field itself. Names that speak for themselves (`firstName`, `createdAt`) are left out.
@@ -129,12 +131,16 @@ const meaningOf = (title: unknown, field: string): string | undefined =>
 
 type Json = Record<string, unknown>
 
+/** Tells whether values of a schema are numbers, or null. */
+const isNumeric = ({ type, anyOf }: Json): boolean =>
+  type === 'integer' || type === 'number' || (Array.isArray(anyOf) && anyOf.some((one: Json) => isNumeric(one)))
+
 /** Describes the properties of an object schema that have a meaning here and no description of their own. */
 export const describeFields = (schema: Json): Json => {
   const { properties, title } = schema
   if (typeof properties !== 'object' || properties === null) return schema
   const described = Object.entries(properties as Record<string, Json>).map(([field, value]) => {
-    const description = meaningOf(title, field)
+    const description = meaningOf(title, field) ?? (isNumeric(value) ? meaningOfNumber(title, field) : undefined)
     const isOpen = description !== undefined && !('description' in value) && !('$ref' in value)
     return [field, isOpen ? { ...value, description } : value]
   })

@@ -15,6 +15,7 @@ import {
   retryAfter,
 } from './openapi-errors.ts'
 import { describeFields } from './openapi-fields.ts'
+import { meaningOfQuery } from './openapi-queries.ts'
 import { operationName } from './operation-name.ts'
 import { keyModeOf } from './reply-key.ts'
 import { chaptersOf } from './tags.ts'
@@ -132,6 +133,12 @@ const sorting = (fields: readonly string[]): Json => ({
   },
 })
 
+/** The description of a parameter whose schema has none. */
+const toldOf = (where: 'path' | 'query', name: string, schema: unknown): Json => {
+  const description = where === 'query' ? meaningOfQuery(name) : undefined
+  return description === undefined || (schema as Json).description !== undefined ? {} : { description }
+}
+
 const parametersOf = (route: AnyRoute, components: Components): Json[] => {
   const example = route.body ? {} : ((route.example ?? {}) as Json)
   const parameters = (schema: Schema | undefined, where: 'path' | 'query'): Json[] => {
@@ -145,7 +152,7 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
         name,
         in: where,
         required: where === 'path' || required.includes(name),
-        ...(sorts ? sorting(sorts) : { schema: hoist(inner, components.schemas) }),
+        ...(sorts ? sorting(sorts) : { ...toldOf(where, name, inner), schema: hoist(inner, components.schemas) }),
         ...(where === 'query' && name in example && !isUsual ? { example: example[name] } : {}),
       }
       return isUsual ? share(components, 'parameters', name, parameter) : parameter
@@ -262,6 +269,8 @@ const hooked = ({ name, summary, body }: Hook, components: Components): Json => 
   post: {
     operationId: `on_${name.replaceAll('.', '_')}`,
     summary,
+    // A receiver of ours is known by the signature, not by a credential.
+    security: [],
     parameters: hookHeaders(components),
     requestBody: {
       required: true,

@@ -22,7 +22,7 @@ export const routes = [
     bodyFormat: 'raw',
     transaction: 'none',
     idempotency: 'off',
-    returns: Obj({ received: Bool }),
+    returns: Obj({ received: Bool }, { title: 'CallbackReceived' }),
     errors: ['signature_invalid'],
     handle: async ({ params, request }) => {
       const { provider } = params

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { beginTransfer, noteConnection, pixLine, takePix } from '../../db/cash/index.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { checksOf, closedGates, readHealth } from '../../db/jobs/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { expirePixChargeJob, sendTransferJob, syncPixJob } from '../../jobs/cash.ts'
 import { sandboxBank } from '../../workers/pix/sandbox.ts'
@@ -458,6 +459,36 @@ describe('Pix through the bank of a house', function () {
     await world.drain()
     const { data } = done(await finance.get(`financial/integrity-checks?bookId=${house.bookId}`))
     expect(data.filter((one: Parsed) => one.status === 'failed')).to.deep.equal([])
+  })
+
+  it('waits while the bank refuses the credentials of the house, which health names, and is sent once they are right', async () => {
+    const body = { fromAccountId: bankId, method: 'pix', amount: 300, accountId: expense, purpose: 'Waits' }
+    const code = brCodeOf({ pix: { key, text: '' }, amount: 300, name: 'Loja', city: 'RIO', txid: '***' })
+    const { id } = done(await send(finance, 'POST', 'transfers', { ...body, payee: { brCode: code } }), 201)
+    done(await send(owner, 'POST', `transfers/${id}/approve`))
+    const connect = async (clientSecret: string) => {
+      const connection = { provider: 'sandbox', credentials: { ...credentials, clientSecret } }
+      done(await send(owner, 'PUT', `accounts/${bankId}/pix`, { keys: [{ type: 'random', key }], connection }))
+    }
+    await connect('wrong')
+    await world.drain()
+    expect(done(await owner.get(`cash/transfers/${id}`)).status).to.be.oneOf(['approved', 'sending'])
+    const [connection] = await rows<{ id: string }>(`select id from pix_connection where cash_account_id = :bankId`)
+    const gate = `sandbox_pix:${connection?.id ?? ''}`
+    const named = async () => {
+      const checks = checksOf(await inPlatform(readHealth), { isConnected: true, memoryShare: null })
+      return checks.some(({ name, ok, detail }) => name === 'credentials' && !ok && detail.includes(gate))
+    }
+    expect(await named()).to.equal(true)
+    const counted = (await inPlatform(closedGates)).find(({ provider }) => provider === 'sandbox_pix')
+    expect(counted?.credentials).to.equal(1)
+    await connect('right')
+    await world.drain()
+    await world.drain({ aheadMs: 600_000, kinds: ['payments.send-transfer'] })
+    await rows(`update provider_gate set closed_until = now() where gate = :gate returning gate`, { gate })
+    await world.drain({ aheadMs: 600_000, kinds: ['payments.send-transfer'] })
+    expect(done(await owner.get(`cash/transfers/${id}`))).to.include({ status: 'completed' })
+    expect(await named()).to.equal(false)
   })
 
   it('is failing when the bank refuses for a quarter of an hour, and reads on', async () => {

@@ -10,11 +10,30 @@ type Response = {
   $ref?: string
   content?: Record<string, { schema: { allOf: { properties?: { code: { enum: string[] } } }[] } }>
 }
+type Parameter = { $ref?: string; name: string; in: string; description?: string; schema: { description?: string } }
 type Operation = {
   operationId: string
+  parameters: Parameter[]
   responses: Record<string, Response>
   requestBody?: { content: Record<string, Json> }
 }
+
+/** Names of numbers that hold their unit, or are counts, places and years. */
+const saysItself =
+  /(Minutes|Hours|Days|Seconds|Months|Years|Ms|Count|Version|Number|Id)$|^(page|limit|totalPages|number|version|count|year|months|days|hours|minutes|adults|children|age|floor|latitude|longitude|width|height|seq|lineNo|row|column|httpStatus|quantity|max[A-Z].*|min[A-Z].*|baseOccupancy)$/
+/** Numbers of things that their name says. A new amount is described in `api/lib/openapi-amounts.ts` and does not come here. */
+const counts = new Set(
+  `added allowance anchorDay answers approvals approvalsGiven approvalsNeeded audience batches billable billingDay bookings cancelNow cancellations
+  cancelled changed closed comparables compensation complimentary concurrency countedLines covers created day daysAfterDue daysBefore daysBeforeArrival
+  dead deadTotal default delivered digits dispatched dueDay entries erase events every exceptions expMonth expYear failed failures finalUnitNights first
+  fiscalYearStartMonth fromSequence gapAfter gapBefore gestures graceHoursAfterBooking guest high holders hour hoursBeforeArrival houseUse idColumn
+  inColumn in_progress index installments issued issues keep kept known last lastLevel lastStatus latest ledgerSequence leftOut lines linkDaysBefore low
+  members met missed next noShows none normal notReady occurrences oldest onTheBooksUnits opened outColumn outOfOrder outOfService overbookedNights
+  parts pausedAfterSequence pendingEvents perGuestDaily perMinute pickedUp pickupUnits planned port properties property queued read records
+  recoveryCodesLeft redeemed remaining reopened reservations revealsPerHour revision revoked round rows run running runs segments sent shortage sizeM2
+  skipRows skipped staff starts statusCode stays step supplier suppressed system tables tablesDone tasks tenants third_party toSequence tries unassigned
+  unchanged unitNights units unknownPayments unmatchedLines upcoming urgent users waiting weather workers`.split(/\s+/),
+)
 
 const document = openApi(routes) as {
   paths: Record<string, Record<string, Operation>>
@@ -68,6 +87,46 @@ describe('the document of the routes', () => {
     }
     walk(document, '')
     expect(lacking).to.deep.equal([])
+  })
+
+  it('describes every query parameter, but those that name a record', () => {
+    const lacking = new Set<string>()
+    for (const { parameters } of operations.values())
+      for (const given of parameters) {
+        const { name, in: where, description, schema } = (given.$ref ? resolved(given.$ref) : given) as Parameter
+        const isTold = (description ?? schema.description) !== undefined
+        if (where === 'query' && !isTold && !/Id$/.test(name)) lacking.add(name)
+      }
+    expect([...lacking]).to.deep.equal([])
+  })
+
+  it('says the unit of every number whose name does not', () => {
+    const lacking = new Set<string>()
+    const isNumber = (schema: Json): boolean =>
+      ['integer', 'number'].includes(schema['type'] as string) || ((schema['anyOf'] ?? []) as Json[]).some(isNumber)
+    const walk = (part: unknown) => {
+      if (typeof part !== 'object' || part === null) return
+      const { properties } = part as { properties?: Record<string, Json> }
+      for (const [name, schema] of Object.entries(properties ?? {}))
+        if (isNumber(schema) && !('description' in schema) && !saysItself.test(name) && !counts.has(name))
+          lacking.add(name)
+      for (const [key, value] of Object.entries(part)) if (key !== 'example') walk(value)
+    }
+    walk(document)
+    expect([...lacking].toSorted()).to.deep.equal([])
+  })
+
+  it('names every reply that more than one operation answers', () => {
+    const found = new Map<string, Set<string>>()
+    for (const { operationId, responses } of operations.values())
+      for (const [status, given] of Object.entries(responses)) {
+        const reply = (given.$ref ? resolved(given.$ref) : given) as { content?: Record<string, { schema?: Json }> }
+        const schema = reply.content?.['application/json']?.schema
+        if (!status.startsWith('2') || !schema || '$ref' in schema || 'anyOf' in schema) continue
+        const text = JSON.stringify(schema)
+        found.set(text, (found.get(text) ?? new Set()).add(operationId))
+      }
+    expect([...found.values()].filter(({ size }) => size > 1).map((names) => [...names])).to.deep.equal([])
   })
 
   it('lists for every operation the codes that it may answer, and no others', () => {
