@@ -484,7 +484,6 @@ describe('Pix through the bank of a house', function () {
     expect(counted?.credentials).to.equal(1)
     await connect('right')
     await world.drain()
-    await world.drain({ aheadMs: 600_000, kinds: ['payments.send-transfer'] })
     await rows(`update provider_gate set closed_until = now() where gate = :gate returning gate`, { gate })
     await world.drain({ aheadMs: 600_000, kinds: ['payments.send-transfer'] })
     expect(done(await owner.get(`cash/transfers/${id}`))).to.include({ status: 'completed' })
