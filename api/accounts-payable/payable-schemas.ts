@@ -1,4 +1,4 @@
-import { payableSources } from '../../config/payables.ts'
+import { itemStatuses, payableSources } from '../../config/payables.ts'
 import {
   Amount,
   Anything,
@@ -110,7 +110,7 @@ export const Payable = Obj(
             Obj({
               itemId: Uuid,
               payablePaymentId: Uuid,
-              status: Text(1, 20),
+              status: OneOf([...itemStatuses]),
               principal: Amount,
               cash: Amount,
               paidOn: Nullable(Day),

@@ -29,7 +29,7 @@ const Job = Obj(
     tenantId: Nullable(Uuid),
     queue: Text(1, 40),
     kind: Text(1, 100),
-    status: Text(1, 20),
+    status: OneOf([...jobStatuses]),
     class: Text(1, 10),
     payload: Anything,
     attempts: Count,

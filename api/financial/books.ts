@@ -18,6 +18,7 @@ import {
   Words,
 } from '../../config/schema.ts'
 import { forbidden } from '../../config/errors.ts'
+import { journalKinds } from '../../config/financial.ts'
 import { sampleId } from '../../config/samples.ts'
 import { assignProperty, changeBook, createBook, listBooks, readBook, setLocks } from '../../db/financial/index.ts'
 import { requireRecent } from '../lib/access/admission.ts'
@@ -50,9 +51,12 @@ const Book = Obj(
   {
     ...head,
     openPeriod: Nullable(Obj({ id: Uuid, startsOn: Day, endsOn: Day })),
-    journals: List(Obj({ journalId: Uuid, code: LedgerCode, kind: Text(1, 40), lockedUntil: Nullable(Day) }), {
-      max: 1000,
-    }),
+    journals: List(
+      Obj({ journalId: Uuid, code: LedgerCode, kind: OneOf([...journalKinds]), lockedUntil: Nullable(Day) }),
+      {
+        max: 1000,
+      },
+    ),
     propertyIds: List(Uuid, { max: 10_000 }),
   },
   { title: 'Book' },

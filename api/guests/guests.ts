@@ -78,6 +78,7 @@ const list = paged({
     companyId: Opt(Uuid),
     updatedSince: Opt(Instant),
   },
+  sorts: sortFields,
   of: GuestSummary,
   find: ({ trx, query: { status = 'active', sort, ...query }, admission }) =>
     listGuests(trx, {

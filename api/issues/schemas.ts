@@ -26,6 +26,7 @@ import {
 } from '../../config/schema.ts'
 import { Attachments } from '../lib/attachments.ts'
 import { stamps } from '../properties/schemas.ts'
+import { ReservationStatus } from '../reservations/schemas.ts'
 
 export const path = '/api/tenants/:tenantId/issues'
 export const Kind = OneOf([...issueKinds])
@@ -170,7 +171,7 @@ export const Issue = Obj(
     attachments: Attachments,
     /** Stays whose unit and dates the block of the issue touches. */
     affected: List(
-      Obj({ reservationId: Uuid, number: Text(1, 40), unitId: Uuid, from: Day, to: Day, status: Text(1, 40) }),
+      Obj({ reservationId: Uuid, number: Text(1, 40), unitId: Uuid, from: Day, to: Day, status: ReservationStatus }),
       { max: 100 },
     ),
     /** Of the same unit and category within 90 days. */

@@ -119,7 +119,6 @@ const queryMeanings: Readonly<Record<string, string>> = {
   running: 'Sessions that go on, or those that have ended',
   service: 'The service of housekeeping',
   since: 'The state that is known: the answer waits for another one, up to `waitSeconds`',
-  sort: 'Fields in order of their weight; a minus before one sorts down',
   source: 'The origin of the record',
   sourceType: 'The kind of record that it came from',
   startDate: 'The first day of the span',

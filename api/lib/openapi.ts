@@ -147,7 +147,7 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
     return Object.entries(properties).map(([name, inner]) => {
       const usual = where === 'path' ? uuid : paging[name]
       const isUsual = usual !== undefined && isDeepStrictEqual(inner, usual)
-      const sorts = where === 'query' && name === 'sort' ? route.part?.sorts : undefined
+      const sorts = where === 'query' && name === 'sort' ? (route.sorts ?? route.part?.sorts) : undefined
       const parameter = {
         name,
         in: where,

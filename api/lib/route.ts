@@ -118,6 +118,8 @@ export type RouteOptions = {
   status?: 200 | 201
   /** Description of a 200 beside the usual 201; without it 200 is not answered. */
   ok?: string
+  /** The fields that `sort` of its query takes, for the document; a list of a resource says them by itself. */
+  sorts?: readonly string[]
   rate?: RateClass
   /** `required` where money or stock moves; `off` where a reply must not be kept. POST takes a key by default. */
   idempotency?: 'accepted' | 'required' | 'off'

@@ -1,3 +1,4 @@
+import { bedKinds } from '../../config/amenities.ts'
 import { guestFields } from '../../config/property-settings.ts'
 import { extraBases } from '../../config/quote.ts'
 import {
@@ -20,7 +21,7 @@ import {
   TimeOfDay,
   Uuid,
 } from '../../config/schema.ts'
-import { AgeKind, MealPlan, TaxBasis } from '../properties/schemas.ts'
+import { AgeKind, MealPlan, propertyKinds, TaxBasis } from '../properties/schemas.ts'
 import { UnitKind } from '../units/schemas.ts'
 
 const Words = Text(0, 5000)
@@ -43,7 +44,7 @@ export const Config = Obj({
   propertyId: Uuid,
   slug: Text(3, 60),
   name: Name,
-  kind: Text(1, 20),
+  kind: OneOf([...propertyKinds]),
   description: Words,
   address: Address,
   geo: Nullable(Obj({ latitude: Decimal, longitude: Decimal })),
@@ -115,7 +116,7 @@ export const Rooms = Obj({
       maxAdults: Int(1, 40),
       maxChildren: Int(0, 40),
       maxOccupancy: Int(1, 40),
-      beds: List(Obj({ kind: Text(1, 20), count: Int(1, 40) }), { max: 40 }),
+      beds: List(Obj({ kind: OneOf([...bedKinds]), count: Int(1, 40) }), { max: 40 }),
       sizeM2: Nullable(Decimal),
       amenities: List(Text(1, 40), { max: 100 }),
       images: List(Picture, { max: 200 }),

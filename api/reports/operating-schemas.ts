@@ -1,3 +1,4 @@
+import { taskKinds } from '../../config/housekeeping.ts'
 import {
   AnyOf,
   Amount,
@@ -132,7 +133,7 @@ const work = {
   ...tasks,
   passRate: Ratio,
   onTimeRate: Ratio,
-  kinds: List(Obj({ kind: Text(1, 30), ...tasks, meanMinutes: Ratio }), { max: 20 }),
+  kinds: List(Obj({ kind: OneOf([...taskKinds]), ...tasks, meanMinutes: Ratio }), { max: 20 }),
 }
 export const HousekeepingRow = Obj(
   { date: Day, propertyId: Uuid, attendantId: Nullable(Uuid), ...work },

@@ -37,6 +37,7 @@ const list = paged({
     updatedSince: Opt(Instant),
     q: Opt(Text(1, 120)),
   },
+  sorts: sortFields,
   of: ReservationSummary,
   find: async ({ trx, query: { status, dateField = 'stay', sort, ...query }, admission }) => {
     // Which stays owe is an amount, too.

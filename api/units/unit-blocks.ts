@@ -34,6 +34,7 @@ import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
+import { ReservationStatus } from '../reservations/schemas.ts'
 
 const sent = {
   unitIds: List(Uuid, { min: 1, max: 100 }, { uniqueItems: true }),
@@ -73,7 +74,7 @@ const UnitBlockWithStays = Obj(
       Obj({
         reservationId: Uuid,
         number: Text(10, 11),
-        status: Text(1, 20),
+        status: ReservationStatus,
         arrival: Day,
         departure: Day,
         guestName: Opt(Nullable(Text(0, 302))),

@@ -1,3 +1,4 @@
+import type { JournalKind } from '../../config/financial.ts'
 import { conflict, forbidden, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 import { todayIn } from '../../config/time.ts'
@@ -10,7 +11,7 @@ import { unlessNamed } from '../lib/remove.ts'
 import { provisionBook } from './book.ts'
 import { Book } from './models.ts'
 
-type Locks = { journalId: string; code: string; kind: string; lockedUntil: string | null }
+type Locks = { journalId: string; code: string; kind: JournalKind; lockedUntil: string | null }
 type OpenPeriod = { id: string; startsOn: string; endsOn: string }
 
 export const listBooks = pageOf(Book, { order: ['name', 'id'], filters: { active: equal('active') } })

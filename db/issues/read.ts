@@ -2,7 +2,7 @@ import { attachmentsOf } from '../lib/attachments.ts'
 import { prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
-import type { IssueCommentRow, IssueEventRow, IssueRow } from '../rows.ts'
+import type { IssueCommentRow, IssueEventRow, IssueRow, ReservationRow } from '../rows.ts'
 import { guestName } from '../units/index.ts'
 import { readCompensations } from './compensations.ts'
 import { Issue } from './models.ts'
@@ -66,7 +66,14 @@ const similarOf = (trx: Trx, issue: Pick<IssueRow, 'id' | 'unitId' | 'categoryId
 const affectedBy = (trx: Trx, unitBlockId: string | null) =>
   unitBlockId === null
     ? Promise.resolve([])
-    : sql<{ reservationId: string; number: string; unitId: string; from: string; to: string; status: string }>(
+    : sql<{
+        reservationId: string
+        number: string
+        unitId: string
+        from: string
+        to: string
+        status: ReservationRow['status']
+      }>(
         trx,
         `select r.id as reservation_id, b.number || '-' || r.position as number, a.unit_id, a.starts_on as "from", a.ends_on as "to", r.status
          from unit_block k

@@ -32,7 +32,7 @@ export type ListedJob = {
   tenantId: string | null
   queue: string
   kind: string
-  status: string
+  status: (typeof jobStatuses)[number]
   class: string
   payload: unknown
   attempts: number

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { BedKind } from '../../../config/amenities.ts'
 import type { LocalText } from '../../../config/local-text.ts'
 import type { CancellationRules, DepositRules, NoShowRules } from '../../../config/policy-rules.ts'
 import { settingsOf } from '../../../config/property-settings.ts'
@@ -6,6 +7,7 @@ import type { PropertySettings, StoredSettings } from '../../../config/property-
 import type { ExtraBasis } from '../../../config/quote.ts'
 import { contextOf, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import type { PropertyRow as PropertyRecord } from '../../rows.ts'
 import type { PoolShare } from '../../units/index.ts'
 import type { Derivation, LosDiscount, OccupancyPrices } from '../rules/prices.ts'
 import type { PlanLimits } from '../rules/restrictions.ts'
@@ -26,7 +28,7 @@ export type SaleProperty = {
   slug: string
   name: string
   description: LocalText
-  kind: string
+  kind: PropertyRecord['kind']
   status: 'draft' | 'live' | 'suspended' | 'archived'
   timezone: string
   currency: string
@@ -65,7 +67,7 @@ export type SaleType = {
   maxAdults: number
   maxChildren: number
   maxOccupancy: number
-  beds: { kind: string; count: number }[]
+  beds: { kind: BedKind; count: number }[]
   sizeM2: number | null
   amenities: string[]
   bookable: boolean

@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
-import type { UnitBlockRow } from '../../rows.ts'
+import type { ReservationRow, UnitBlockRow } from '../../rows.ts'
 import { guestName } from '../assignments/read.ts'
 import { presentDay } from '../state.ts'
 
@@ -75,7 +75,7 @@ export const readBlock = async (trx: Trx, id: string): Promise<BlockRecord> => {
 export type TouchedStay = {
   reservationId: string
   number: string
-  status: string
+  status: ReservationRow['status']
   arrival: string
   departure: string
   guestName: string | null
