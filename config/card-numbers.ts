@@ -177,8 +177,11 @@ export const holdsCardNumber = (given: string): boolean => {
   return false
 }
 
-/** Tells whether a text is the number of a card and nothing beside: identity documents may hold such digits in longer numbers. */
-export const isCardNumber = (text: string): boolean => {
+const wordsAround = /^(?:\p{L}+[\s.:#-]+)+|(?:[\s.:#-]+\p{L}+)+$/gu
+
+/** Tells whether a text is the number of a card, with words beside it at most: documents and references may hold such digits in longer numbers. */
+export const isCardNumber = (given: string): boolean => {
+  const text = given.replace(wordsAround, '')
   const [run, ...others] = [...runsOf(text)]
   if (!run || others.length > 0 || text.startsWith('+') || run.value.length < 15 || run.value.length > 16) return false
   return /^[^\p{L}]*$/u.test(text) && lengthsAt(run, 0).includes(run.value.length) && luhn(run, 0, run.value.length)

@@ -18,7 +18,7 @@ import { createCredit, listCredits, readCredit, refundCredit, voidCredit } from 
 import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
-import { exempt, givenPayee, path, Payee, Reason, stamps, Sum } from './schemas.ts'
+import { cardless, givenPayee, path, Payee, Reason, stamps, Sum } from './schemas.ts'
 
 const Kind = OneOf(['credit_note', 'advance'])
 const Status = OneOf(['open', 'void'])
@@ -112,7 +112,7 @@ const create = credits.create({
     bookId: Opt(Uuid),
     ...givenPayee,
     payableId: Opt(Uuid),
-    number: Opt(Nullable(Words(1, 40, exempt))),
+    number: Opt(Nullable(Words(1, 40, cardless))),
     issuedOn: Day,
     amount: Sum,
     accountId: Opt(Uuid),

@@ -19,6 +19,7 @@ import { resource } from '../lib/resource.ts'
 import { Payable, PayableListed } from './payable-schemas.ts'
 import {
   billErrors,
+  cardless,
   exempt,
   givenPayee,
   GivenLine,
@@ -41,7 +42,7 @@ const GivenInstallment = Obj(
     dueOn: Day,
     amount: Sum,
     boletoLine: Opt(Nullable(Text(47, 48, { pattern: '^[0-9]{47,48}$', ...exempt }))),
-    pixCode: Opt(Nullable(Text(20, 1_000, exempt))),
+    pixCode: Opt(Nullable(Text(20, 1_000, cardless))),
   },
   { title: 'PayableInstallmentInput' },
 )
@@ -49,7 +50,7 @@ const fields = {
   propertyId: Opt(Nullable(Uuid)),
   ...givenPayee,
   kind: Kind,
-  number: Opt(Nullable(Words(1, 40, exempt))),
+  number: Opt(Nullable(Words(1, 40, cardless))),
   series: Opt(Text(0, 10)),
   fiscalKey: Opt(Nullable(Text(44, 44, { pattern: '^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$', ...exempt }))),
   issuedOn: Day,

@@ -31,7 +31,7 @@ import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import { waitable } from '../lib/waitable.ts'
-import { exempt, givenPayee, Part, path, Reason, stamps, Sum } from './schemas.ts'
+import { cardless, givenPayee, Part, path, Reason, stamps, Sum } from './schemas.ts'
 
 const Status = OneOf([...payablePaymentStatuses])
 const Method = OneOf([...paymentMethods])
@@ -175,7 +175,7 @@ const create = route({
     ),
     select: Opt(Obj({ dueUntil: Day, supplierIds: Opt(List(Uuid, { min: 1, max: 200 })), propertyId: Opt(Uuid) })),
     dryRun: Opt(Bool),
-    reference: Opt(Text(0, 60, exempt)),
+    reference: Opt(Text(0, 60, cardless)),
     note: Opt(Text(0, 500)),
   }),
   example: {

@@ -29,6 +29,8 @@ export const Quantity = Matching(
 )
 export const Reason = Words(3, 500)
 export const exempt = { cardNumber: 'exempt' }
+/** Numbers of papers, which may hold the digits of a card, and may not be a card's alone. */
+export const cardless = { cardNumber: 'document' }
 
 /** The payee, as it is sent. */
 export const givenPayee = {

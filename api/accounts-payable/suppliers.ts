@@ -39,13 +39,13 @@ import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
-import { exempt, path, stamps } from './schemas.ts'
+import { cardless, exempt, path, stamps } from './schemas.ts'
 
 const Status = OneOf(['active', 'archived'])
 const fields = {
   ...partyFields,
-  stateRegistration: Opt(Text(0, 30, exempt)),
-  cityRegistration: Opt(Text(0, 30, exempt)),
+  stateRegistration: Opt(Text(0, 30, cardless)),
+  cityRegistration: Opt(Text(0, 30, cardless)),
   termDays: Opt(Int(0, 365)),
   accountId: Opt(Nullable(Uuid)),
   costCenterId: Opt(Nullable(Uuid)),

@@ -28,6 +28,8 @@ export const path = '/api/tenants/:tenantId/accounts-receivable'
 export const Sum = Int(1, 10_000_000_000_000)
 const Part = Int(0, 10_000_000_000_000)
 export const exempt = { cardNumber: 'exempt' }
+/** A reference may hold the digits of a card, and may not be a card's alone. */
+export const cardless = { cardNumber: 'document' }
 
 const Withheld = Obj({ taxCodeId: Uuid, amount: Amount, code: Text(1, 40) }, { title: 'WithheldTax' })
 const pays = {

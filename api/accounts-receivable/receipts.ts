@@ -25,6 +25,7 @@ import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import {
   allocationErrors,
+  cardless,
   exempt,
   GivenAllocations,
   head,
@@ -97,7 +98,7 @@ const create = route({
     method: OneOf([...recordedReceiptMethods]),
     amount: Sum,
     receivedOn: Day,
-    reference: Opt(Text(0, 60, exempt)),
+    reference: Opt(Text(0, 60, cardless)),
     payerName: Opt(Words(1, 200)),
     payerDocument: Opt(DocumentNumber),
     allocations: Opt(GivenAllocations),

@@ -21,7 +21,7 @@ import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { waitable } from '../lib/waitable.ts'
 import { GivenLine, Receivable, ReceivableListed } from './receivable-schemas.ts'
-import { CreditOverride, exempt, GivenInstallment, Kind, path, Reason, Status } from './schemas.ts'
+import { cardless, CreditOverride, exempt, GivenInstallment, Kind, path, Reason, Status } from './schemas.ts'
 
 const fields = {
   propertyId: Opt(Nullable(Uuid)),
@@ -29,7 +29,7 @@ const fields = {
   issuedOn: Opt(Day),
   lines: List(GivenLine, { min: 1, max: 200 }),
   installments: Opt(List(GivenInstallment, { min: 1, max: 60 })),
-  customerReference: Opt(Text(0, 60, exempt)),
+  customerReference: Opt(Text(0, 60, cardless)),
   notes: Opt(Text(0, 2_000)),
 }
 /** Errors of what a document names, is dated by and adds up to. */

@@ -16,6 +16,8 @@ export const Quantity = Matching(
 )
 export const Reason = Words(3, 500)
 export const exempt = { cardNumber: 'exempt' }
+/** Numbers of papers, which may hold the digits of a card, and may not be a card's alone. */
+export const cardless = { cardNumber: 'document' }
 export const GivenInstallment = Obj({ dueOn: Day, amount: Sum }, { title: 'ReceivableInstallmentInput' })
 /** Bills beyond the limit of the customer; for roles that may override it. */
 export const CreditOverride = Opt(Obj({ reason: Reason }))

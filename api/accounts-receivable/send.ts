@@ -27,7 +27,7 @@ const send = route({
   record: { table: 'receivable', param: 'receivableId', lockedBy: 'command' },
   body: Obj({
     channels: List(OneOf([...reminderChannels]), { min: 1, max: 2 }, { uniqueItems: true }),
-    to: Opt(Text(3, 254, { cardNumber: 'exempt' })),
+    to: Opt(Text(3, 254, { cardNumber: 'document' })),
     withPix: Opt(Bool),
     message: Opt(Text(0, 500)),
   }),

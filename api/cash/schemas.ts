@@ -29,7 +29,7 @@ export const path = '/api/tenants/:tenantId/cash'
 export const Money = Int(1, largestBooking)
 /** Minor units: more than 0 comes in, less than 0 goes out. */
 export const SignedMoney = Int(-largestBooking, largestBooking)
-export const Document = Text(1, 30, { cardNumber: 'exempt' })
+export const Document = Text(1, 30, { cardNumber: 'document' })
 export const Description = Words(1, 300)
 export const MovementKind = OneOf([...movementKinds])
 /** Pieces of each coin and note by their value in minor units, such as `{"10000": 3, "500": 2}`. */

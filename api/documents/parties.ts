@@ -27,7 +27,7 @@ const shownContact = Obj(
 )
 
 /** A tax number as it is sent, with or without dots. */
-export const DocumentNumber = Words(1, 40, { cardNumber: 'exempt' })
+export const DocumentNumber = Words(1, 40, { cardNumber: 'document' })
 
 /** The kind of a party and the ways to reach it, as they are sent. */
 export const partyFields = {

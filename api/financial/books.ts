@@ -29,7 +29,7 @@ import { LedgerCode, Name, stamps } from './schemas.ts'
 
 const taxRegime = OneOf(['simples', 'presumed_profit', 'actual_profit', 'other'])
 const legalName = Words(1, 200)
-const document = Nullable(Text(1, 40, { cardNumber: 'exempt' }))
+const document = Nullable(Text(1, 40, { cardNumber: 'document' }))
 const head = {
   id: Uuid,
   name: Name,

@@ -47,7 +47,7 @@ const fields = {
   legalName: Words(1, 200),
   tradeName: Opt(Text(0, 200)),
   countryCode: Opt(Nullable(Country)),
-  taxId: Opt(Nullable(Words(1, 40, { cardNumber: 'exempt' }))),
+  taxId: Opt(Nullable(Words(1, 40, { cardNumber: 'document' }))),
   email: Opt(Nullable(Email)),
   phone: Opt(Nullable(Phone)),
   website: Opt(Nullable(Https)),

@@ -73,7 +73,7 @@ const DocumentCountry = Matching('^[A-Z]{2}$', 2, { minLength: 2 })
 export const documentFields = {
   kind: OneOf([...documentKinds]),
   countryCode: DocumentCountry,
-  number: Words(1, 60, { cardNumber: 'exempt' }),
+  number: Words(1, 60, { cardNumber: 'document' }),
   issuer: Opt(Nullable(Words(1, 100))),
   expiresOn: Opt(Nullable(Day)),
 }

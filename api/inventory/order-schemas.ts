@@ -95,7 +95,7 @@ const Settlement = AnyOf([
     method: OneOf(['card', 'pix', 'cash', 'bank_transfer', 'terminal', 'cheque', 'other']),
     cashSessionId: Opt(Uuid),
     cashAccountId: Opt(Uuid),
-    reference: Opt(Text(1, 60, { cardNumber: 'exempt' })),
+    reference: Opt(Text(1, 60, { cardNumber: 'document' })),
     amount,
   }),
   Obj({ type: Literal('house'), reason: Note, amount }),

@@ -72,7 +72,7 @@ export const Payer = Obj({
   document: Opt(
     Obj({
       type: OneOf(['cpf', 'cnpj']),
-      number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'exempt' }),
+      number: Matching('^[0-9A-Za-z./ -]{11,20}$', 20, { cardNumber: 'document' }),
     }),
   ),
   address: Opt(Street),

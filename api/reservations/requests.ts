@@ -52,7 +52,7 @@ export const NamedPerson = Obj({
       Obj({
         kind: OneOf([...documentKinds]),
         countryCode: Country,
-        number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'exempt' }),
+        number: Matching('^[0-9A-Za-z.\\-/ ]{3,30}$', 30, { cardNumber: 'document' }),
       }),
       { max: 5 },
     ),

@@ -165,7 +165,7 @@ export const record = route({
     receivedAt: Opt(Instant),
     cashSessionId: Opt(Uuid),
     cashAccountId: Opt(Uuid),
-    reference: Opt(Text(1, 60, { cardNumber: 'exempt' })),
+    reference: Opt(Text(1, 60, { cardNumber: 'document' })),
     note: Opt(Words(1, 500)),
   }),
   example: {
