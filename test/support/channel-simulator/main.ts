@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -91,5 +92,6 @@ const server = createServer((request, response) => void serve(request, response)
 server.listen(Number(process.env.CHANNEL_SIMULATOR_PORT ?? 0), '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`)
 })
-// A test ends it so; a terminal by Ctrl-C.
-if (!process.stdin.isTTY) process.stdin.resume().on('end', () => process.exit(0))
+// A test ends it by closing its pipe; a terminal by Ctrl-C. Without any input, as behind a service manager, it goes on.
+const input = fstatSync(0)
+if (input.isFIFO() || input.isSocket()) process.stdin.resume().on('end', () => process.exit(0))
