@@ -132,10 +132,19 @@ const session = await call<{ token: string }>('POST', '/api/auth/sign-in/email',
   body: { email: 'finance@sol.example', password: demo.password },
 })
 const bearer = { authorization: `Bearer ${session.token}` }
-const [newest] = (
-  await call<{ data: { sequence: number }[] }>('GET', `/api/tenants/${tenantId}/financial/ledger-entries?limit=1`, {
+// A reader of the guides may have made further books: the inn's is the default one.
+const books = await call<{ data: { id: string; isDefault: boolean }[] }>(
+  'GET',
+  `/api/tenants/${tenantId}/financial/books`,
+  {
     headers: bearer,
-  })
+  },
+)
+const bookId = books.data.find(({ isDefault }) => isDefault)?.id ?? ''
+const ledger = `/api/tenants/${tenantId}/financial/ledger-entries`
+const ofBook = `bookId=${bookId}`
+const [newest] = (
+  await call<{ data: { sequence: number }[] }>('GET', `${ledger}?${ofBook}&limit=1`, { headers: bearer })
 ).data
 const before = newest?.sequence ?? 0
 
@@ -201,14 +210,13 @@ say(`Confirmed: booking ${confirmed.number}`, [
 
 type Line = { accountCode: string; accountName: string; debit: number; credit: number }
 type Entry = { id: string; sequence: number; sourceType: string; description: string; total: number; lines: Line[] }
-const ledger = `/api/tenants/${tenantId}/financial/ledger-entries`
 let lastSequence = before
 
 /** The entries written since the last look, with their lines, once there are as many as are waited for. */
 const entries = async (wanted: number): Promise<Entry[]> => {
   const page = await until(
     'the ledger',
-    () => call<{ data: Entry[] }>('GET', `${ledger}?limit=50`, { headers: bearer }),
+    () => call<{ data: Entry[] }>('GET', `${ledger}?${ofBook}&limit=50`, { headers: bearer }),
     ({ data }) => data.filter((entry) => entry.sequence > lastSequence).length >= wanted,
   )
   const fresh = page.data.filter((entry) => entry.sequence > lastSequence).sort((a, b) => a.sequence - b.sequence)
