@@ -200,7 +200,7 @@ export const openingEvents: Readonly<Record<string, Opening>> = {
   },
 }
 
-/** What the system finds by itself, without an event: jobs of the tenant that wait for an operator. */
+/** Findings of the system without an event: jobs of the tenant that wait for an operator. */
 export const jobsDied = 'job.died'
 export const deadJobs = {
   category: 'system',

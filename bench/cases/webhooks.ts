@@ -151,7 +151,7 @@ const flow = async (arrived: Map<string, number>, ids: readonly string[], perSec
   return { perSecond, written, took, missing: missing() }
 }
 
-/** Whether a machine keeps up: it wrote what was asked, and told of it in time. */
+/** Tells whether a machine keeps up: it wrote what was asked, and told of it in time. */
 const keepsUp = ({ perSecond, written, took, missing }: Flow) =>
   missing === 0 && written >= 0.95 * perSecond && percentile(took, 0.95) <= 2
 

@@ -89,7 +89,7 @@ const shotsOf = (house: House, keys: readonly string[]) => {
   return of
 }
 
-/** What comes between two commands and is not measured: the job that finds a unit, and the guest who pays. */
+/** The steps between two commands, which are not measured: the job that finds a unit, and the guest who pays. */
 const between: Partial<Record<Name, (house: House, stay: Stay) => Promise<unknown>>> = {
   confirm: (house, { id }) => house.inHouse((trx) => assignBestFit(trx, id, { lock: true })),
   'check-in': async (house, { bookingId }) => {

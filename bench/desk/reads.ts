@@ -26,7 +26,7 @@ const fill = async (house: House): Promise<string> => {
   return longest
 }
 
-/** What a desk looks at all day: a stay, the tape chart, the arrivals, the counts of a day. */
+/** The reads of a desk all day: a stay, the tape chart, the arrivals, the counts of a day. */
 export const reads = async (admin: Knex): Promise<{ results: Result[]; notes: string[] }> => {
   const house = await makeHouse({ units, deposit: null, settings: { portal: { holdShare: 10_000 } } })
   const stay = await fill(house)

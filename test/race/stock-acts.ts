@@ -159,7 +159,7 @@ export const stockActsOn = (
   } satisfies Record<string, () => Promise<boolean>>
 }
 
-/** How often each is done beside the others. */
+/** The frequency of each beside the others. */
 export const stockWeights: Readonly<Record<keyof ReturnType<typeof stockActsOn>, number>> = {
   order: 5,
   changeOrder: 2,

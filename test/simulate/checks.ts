@@ -106,7 +106,7 @@ const byStatements = async ({ hand, finance, ids }: Group, houses: readonly Simu
   }
 }
 
-/** What must hold once a run has come to rest. */
+/** The rules that must hold once a run has come to rest. */
 export const judgeGroup = async (group: Group, houses: readonly SimulatedHouse[]): Promise<Violation[]> => {
   const violations: Violation[] = []
   const judge: Judge = (rule, found) => {

@@ -137,7 +137,7 @@ const lostUnit = async (
   return gone ? `${gone.name} is not there for the stay any more` : null
 }
 
-/** Whether `reoccupy` would find the units of a stay that has left. Changes nothing. */
+/** Tells whether `reoccupy` would find the units of a stay that has left. Changes nothing. */
 export const mayReoccupy = async (trx: Trx, back: Returning): Promise<boolean> => {
   const rows = await sql<{ unitId: string }>(
     trx,
