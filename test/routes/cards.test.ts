@@ -31,7 +31,7 @@ describe('the number of a card', () => {
       const { type, pattern, format, maxLength } = schema as { [key: string]: string } & { maxLength: number }
       const fits = maxLength >= card.length && format === undefined && !('enum' in schema)
       const isOpen = type === 'string' && fits && new RegExp(pattern ?? '', 'u').test(card)
-      if (isOpen && cardFields(schema as never, card).length === 0) taking.add(name)
+      if (isOpen && cardFields(schema, card).length === 0) taking.add(name)
     }
     for (const { body, bodyFormat } of routes)
       if (bodyFormat !== 'raw') visit(JSON.parse(JSON.stringify(body ?? {})) as Json, '')
