@@ -69,6 +69,7 @@ const originals: Partial<Record<keyof typeof countedLists, string>> = {
   folio: 'reservation_id is not null',
   receivable: `status = 'issued'`,
   payable: `status = 'draft'`,
+  issue: `source = 'staff'`,
 }
 
 /** Lists by their routes, each with the filters that people use; `:property` stands for one of the house. */
