@@ -126,17 +126,19 @@ const issuing = async (house: House): Promise<string[]> => {
     createCustomer(trx, { kind: 'company', legalName: 'Engenharia do Mar S.A.', currency: 'BRL' }),
   )
   const ids: string[] = []
-  await all(Array.from({ length: documents }), () =>
-    inDesk(async (trx) => {
-      const id = await createReceivable(trx, {
-        bookId: house.bookId,
-        customerId,
-        issuedOn: house.today,
-        lines: [{ description: 'Hall', unitAmount: 25_000, accountId: account?.id ?? '' }],
-      })
-      await issueReceivable(trx, id, null, null)
-      ids.push(id)
-    }),
+  await all(
+    Array.from({ length: documents }, (_, index) => index),
+    () =>
+      inDesk(async (trx) => {
+        const id = await createReceivable(trx, {
+          bookId: house.bookId,
+          customerId,
+          issuedOn: house.today,
+          lines: [{ description: 'Hall', unitAmount: 25_000, accountId: account?.id ?? '' }],
+        })
+        await issueReceivable(trx, id, null, null)
+        ids.push(id)
+      }),
   )
   return ids
 }
@@ -273,18 +275,8 @@ const overdue = async (house: House) => {
   await house.inHouse((trx) =>
     sql(
       trx,
-      `insert into receivable_settings (tenant_id, book_id, dunning) values (?, ?, ?::jsonb)
-       on conflict (tenant_id, book_id) do update set dunning = excluded.dunning`,
-      [
-        house.tenantId,
-        house.bookId,
-        JSON.stringify({
-          enabled: true,
-          hour: 9,
-          minimum: 0,
-          steps: [{ level: 1, days: 5, channels: ['email'], stopCredit: false }],
-        }),
-      ],
+      `insert into receivable_settings (tenant_id, book_id, dunning_enabled, dunning_steps) values (?, ?, true, ?::jsonb)`,
+      [house.tenantId, house.bookId, JSON.stringify([{ level: 1, days: 5, channels: ['email'], stopCredit: false }])],
     ),
   )
 }
