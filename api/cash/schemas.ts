@@ -104,7 +104,7 @@ export const Movement = {
 
 /** Keys and connection of an account to the Pix of its bank. */
 const Url = Matching('^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$', 300, { cardNumber: 'exempt' })
-/** Where a bank is: the base of its paths, and the place that gives out tokens. */
+/** Address of a bank: the base of its paths, and the place that gives out tokens. */
 export const PixAddress = Obj({ baseUrl: Url, tokenUrl: Url }, { title: 'PixAddress' })
 
 export const PixState = {

@@ -21,7 +21,7 @@ export type CountedList = keyof typeof countedLists
 const names = /\b([a-z]\w*)\.([a-z]\w*)\b/g
 
 /**
- * Whether conditions on a table ask for nothing but the columns by which its rows are counted. Each names its columns by the table's alias; a condition that
+ * Tells if conditions on a table ask for nothing but the columns by which its rows are counted. Each names its columns by the table's alias; a condition that
  * looks at other tables holds a select, or names another alias.
  */
 export const asksForCounted = (

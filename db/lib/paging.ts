@@ -39,7 +39,7 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
-  /** Where `from` has one row for each row of a table that is counted: the table, and its alias in the conditions. */
+  /** The counted table, given if `from` has one row for each of its rows, and its alias in the conditions. */
   counted?: { list: CountedList; as: string }
   /** Ends with what no two rows have in common, so that no page leaves a row out. */
   order: string

@@ -6,7 +6,7 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 20261123)
 const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 4)
 const lanes = 24
 
-/** The same numbers of one seed, each time: mulberry32. */
+/** Numbers that follow from a seed alone: mulberry32. */
 const randomOf = (start: number) => {
   let state = start
   return (most: number): number => {

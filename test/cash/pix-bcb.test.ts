@@ -45,7 +45,7 @@ describe('Pix through a bank that speaks the standard of the Central Bank', func
   const charge = async (body: object = {}): Promise<Parsed> =>
     done(await send(finance, 'POST', 'pix/charges', { kind: 'immediate', cashAccountId: bankId, ...body }), 201)
   const read = async (id: string): Promise<Parsed> => done(await finance.get(`cash/pix/charges/${id}`))
-  /** What waits is done now, also behind a gate that is closed for a while. */
+  /** Work that waits is done now, also behind a gate that is closed for a while. */
   const work = async (rounds = 3) => {
     for (let round = 0; round < rounds; round += 1) {
       await world.database.admin.raw(

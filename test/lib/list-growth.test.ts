@@ -18,7 +18,7 @@ import { readsOf, rowsVisited } from './rows-visited.ts'
 
 const bookingId = `('b0000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
 
-/** What tells copies of a row apart, as SQL over the number `n` of the copy and the row `one`. */
+/** SQL that tells copies of a row apart, over the number `n` of the copy and the row `one`. */
 const copies: Record<keyof typeof countedLists, Record<string, string>> = {
   reservation: {
     booking_id: bookingId,

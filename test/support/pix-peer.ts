@@ -80,7 +80,7 @@ export const startPixBank = async ({
     money,
     charges,
     keys: own,
-    /** How returns end: at once, later, or not at all. */
+    /** End of returns: at once, later, or not at all. */
     returns: 'DEVOLVIDO' as 'DEVOLVIDO' | 'EM_PROCESSAMENTO' | 'NAO_REALIZADO',
     /** The next call of that method whose path has that part meets the fault. */
     next: (method: string, part: string, fault: BankFault, times = 1) => {

@@ -106,7 +106,7 @@ const tokenFor = async (calling: Calling): Promise<Outcome<string>> => {
   return asked.kind === 'unknown' ? { kind: 'not_sent', code: asked.code } : asked
 }
 
-/** Whether the bank gives out a token. */
+/** True if the bank gives out a token. */
 export const prove = tokenFor
 
 const problemOf = (body: Json | null): { code: string; message: string } => {

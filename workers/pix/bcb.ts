@@ -19,7 +19,7 @@ const returnPath = (endToEndId: string, code: string): string => `/pix/${endToEn
 const dayMs = 86_400_000
 const weekend = [1, 0, 0, 0, 0, 0, 2] as const
 
-/** When nobody can pay a charge any more: the bank's record stays active beyond it. A due date on a weekend moves to Monday. */
+/** Day from which a charge cannot be paid: the bank's record stays active beyond it. A due date on a weekend moves to Monday. */
 const endOf = (calendar: Json | null): number => {
   const created = Date.parse(textOf(calendar?.['criacao']) ?? '')
   const seconds = Number(calendar?.['expiracao'])
@@ -89,7 +89,7 @@ const understood = <S>(outcome: Outcome<Json>, read: (given: Json) => S | null):
     ? { kind: 'unknown', code: 'unexpected_reply', httpStatus: outcome.httpStatus }
     : { ...outcome, snapshot }
 }
-/** What the bank does not know is an answer, too. */
+/** A record that the bank does not know is an answer, too. */
 const orMissing = <S, M>(outcome: Outcome<S>, missing: M): Outcome<S | M> =>
   outcome.kind === 'refused' && outcome.code === 'missing' ? { kind: 'known', snapshot: missing } : outcome
 

@@ -20,7 +20,7 @@ export type PixCredentials = {
   certificatePem?: string | undefined
   privateKeyPem?: string | undefined
 }
-/** Where a bank is: the base of its paths, and the place that gives out tokens. */
+/** Address of a bank: the base of its paths, and the place that gives out tokens. */
 export type PixAddress = { baseUrl: string; tokenUrl: string }
 export const credentialsPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'credentials' })
 export const hookPlace = (rowId: string) => ({ table: 'pix_connection', rowId, purpose: 'hook' })

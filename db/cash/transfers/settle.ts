@@ -76,7 +76,7 @@ const ofTransfer = ({ id, endToEndId }: TransferRecord, account: AccountFacts) =
   endToEndId,
 })
 
-/** What the bank keeps for a transfer that another module has asked for: a movement of its own, which no document of that module explains. */
+/** Fee that the bank keeps for a transfer that another module has asked for: a movement of its own, which no document of that module explains. */
 const bookFee = async (trx: Trx, transfer: TransferRecord, account: AccountFacts, day: string): Promise<void> => {
   if (transfer.fee === 0) return
   const description = `Fee: ${transfer.purpose}`.slice(0, 300)
