@@ -101,18 +101,13 @@ describe('lists that are made as files alone', () => {
 
   it('are the Z reports of registers: what came and went, what was counted, and what was paid by other means', async () => {
     const manager = await openDesk(world, house, 'manager')
-    const good = async (method: string, path: string, body: object): Promise<Parsed> => {
-      const reply = await manager.send(method, path, body, { idempotencyKey: randomUUID() })
+    const good = async (method: string, path: string, body: object, desk = manager): Promise<Parsed> => {
+      const reply = await desk.send(method, path, body, { idempotencyKey: randomUUID() })
       expect(reply.status, JSON.stringify(reply.body)).to.be.below(300)
       return reply.body
     }
-    const { id: registerId } = await good('POST', 'cash/accounts', {
-      kind: 'register',
-      code: 'CAIXA',
-      name: 'Front',
-      propertyId: house.propertyId,
-      differenceLimit: 10_000,
-    })
+    const register = { kind: 'register', code: 'CAIXA', name: 'Front', propertyId: house.propertyId }
+    const { id: registerId } = await good('POST', 'cash/accounts', { ...register, differenceLimit: 10_000 }, owner)
     const [expense] = await house.inHouse((trx) =>
       sql<{ id: string }>(trx, `select id from account where book_id = ? and code = '6.1.10'`, [house.bookId]),
     )
@@ -134,19 +129,27 @@ describe('lists that are made as files alone', () => {
         open.data.find(({ status }) => status === 'aberta' || status === 'open'),
         JSON.stringify(open.data),
       ).to.include({
-        cash_in: null,
+        cashIn: null,
         expected: null,
       })
       await good('POST', `cash/sessions/${id}/close`, { count: { '10000': counted } })
     }
     const { data, totals } = await made('register_sessions', days)
     expect(
-      data.map((row) => [row['number'], row['cash_in'], row['cash_out'], row['expected'], row['difference']]),
+      data.map((row) => [row['number'], row['cashIn'], row['cashOut'], row['expected'], row['difference']]),
     ).to.deep.equal([
       [1, 70_000, 30_000, 40_000, 0],
       [2, 70_000, 30_000, 80_000, -30_000],
     ])
-    expect(totals).to.include({ cash_in: 140_000, cash_out: 60_000, difference: -30_000, other_methods: 0 })
+    const { body: csv } = await owner.send('POST', 'reports/runs', {
+      report: 'register_sessions',
+      parameters: days,
+      format: 'csv',
+    })
+    await world.drain({ kinds: ['reports.run'] })
+    const file = String((await owner.get(`reports/runs/${csv.id}/file`)).body)
+    expect(file, file).to.match(/700[.,]00.*300[.,]00/)
+    expect(totals).to.include({ cashIn: 140_000, cashOut: 60_000, difference: -30_000, otherMethods: 0 })
   })
 
   it('are for who may read their figures', async () => {

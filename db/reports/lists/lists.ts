@@ -71,8 +71,8 @@ const isHidden = `s.status = 'open' and s.blind`
 /** The Z reports of the days of registers: a row for each session, with what came, went, was counted, and was paid in it by anything but cash. */
 const registerSessions: List = {
   columns: {
-    date: 'day', property: 'text', register: 'text', number: 'count', status: 'text', opening: 'amount', cash_in: 'amount', cash_out: 'amount', expected: 'amount',
-    counted: 'amount', difference: 'amount', other_methods: 'amount',
+    date: 'day', property: 'text', register: 'text', number: 'count', status: 'text', opening: 'amount', cashIn: 'amount', cashOut: 'amount', expected: 'amount',
+    counted: 'amount', difference: 'amount', otherMethods: 'amount',
   },
   text: `select s.business_date as date, p.name as property, c.name as register, s.z_number as number, s.status, s.opening,
        case when ${isHidden} then null else m.cash_in end as cash_in, case when ${isHidden} then null else m.cash_out end as cash_out,
@@ -84,7 +84,7 @@ const registerSessions: List = {
      cross join lateral (select coalesce(sum(y.amount), 0)::bigint as paid from payment y
        where y.tenant_id = s.tenant_id and y.cash_session_id = s.id and y.method <> 'cash' and y.status = 'captured') o
      where ${ofHouses('s')} and ${inDays('s.business_date')} order by s.business_date, p.name, c.name, s.opened_at`,
-  summed: ['cash_in', 'cash_out', 'difference', 'other_methods'],
+  summed: ['cashIn', 'cashOut', 'difference', 'otherMethods'],
   isDated: true,
 } // prettier-ignore
 
