@@ -14,7 +14,7 @@ import { judge } from '../report.ts'
 import { sized } from '../size.ts'
 
 const issues = sized(1_000_000, 50_000)
-/** Of so many, one is not closed: a house has a few hundred that somebody works on. */
+/** One issue in this number is open: a house has a few hundred open issues. */
 const closedOf = sized(500, 100)
 const seconds = sized(10, 3)
 const rounds = 3

@@ -3,7 +3,7 @@ import { identityOf, normalDocument } from '../documents/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 
-/** The payee, as it is sent: a supplier, or somebody by name. */
+/** The payee, as it is sent: a supplier, or a name. */
 export type GivenPayee = {
   supplierId?: string | null | undefined
   payeeName?: string | null | undefined

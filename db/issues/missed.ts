@@ -6,7 +6,7 @@ import type { Held } from './state.ts'
 
 /**
  * Notes the deadlines of a locked issue that have passed, each once, and escalates it by one for each; a resolution still missing once more at 150 and 200 % of
- * its target (R5). The sweep does so, and each command before it moves a clock: what was missed stays missed though nobody has looked yet.
+ * its target (R5). The sweep does so, and each command before it moves a clock: a target missed before the sweep still counts as missed.
  */
 export const noteMissed = async (trx: Trx, held: Held): Promise<Held> => {
   const missed = missedBy(held, held.now)

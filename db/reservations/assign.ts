@@ -21,7 +21,14 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   const lacking = await lackingUnits(trx, [reservationId])
   if (lacking.length === 0) return 'already'
   const poolIds = [...new Set(lacking.map((need) => need.poolId))]
-  await lockPools(trx, poolIds)
+  // Pools in which the stay has units, too: commands that go on to lock its rows must find these locked before any row is written.
+  const held = await sql<{ poolId: string }>(
+    trx,
+    `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')`,
+    [reservationId],
+  )
+  await lockPools(trx, [...poolIds, ...held.map(({ poolId }) => poolId)])
   const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
   const found = await findFree(trx, whole, reservationId)
   if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'

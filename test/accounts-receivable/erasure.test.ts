@@ -85,7 +85,7 @@ describe('The erasure of a guest who is a customer', function () {
     expect(row).to.include({ sealed: null, status: 'archived' })
     expect(row?.text).to.include('Rasputin').and.include(document)
     expect(row?.text).not.to.include('people.example')
-    // Nothing is billed to who was erased, and nobody else becomes that customer.
+    // An erased customer is billed no more, and no other guest becomes that customer.
     const [status, reply] = await a.send(a.finance, 'POST', `${a.path}/receivables`, {
       customerId,
       lines: [await a.line(1)],

@@ -278,7 +278,7 @@ describe('Pix through a bank that speaks the standard of the Central Bank', func
     expect(await read(made.id)).to.include({ status: 'expired' })
   })
 
-  /** A Pix of 40.00 that nobody asked for, as a receipt. */
+  /** A Pix of 40.00 without a charge, as a receipt. */
   const received = async (): Promise<{ endToEndId: string; receiptId: string }> => {
     const endToEndId = bank.pays({ amount: '40.00', key })
     await calls(endToEndId)

@@ -33,7 +33,7 @@ export type Member = {
   /** Starts what was held, with other words in its environment, or under another clock. */
   start: (extra?: Record<string, string>, clockSeconds?: number) => void
   isReady: () => Promise<boolean>
-  /** The ends of it that nobody asked for. */
+  /** Exits of the process without a request. */
   deaths: () => { at: string; code: number | null; tail: string[] }[]
   starts: () => number
 }

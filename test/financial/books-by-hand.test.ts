@@ -326,7 +326,7 @@ describe('the ledger in the hands of people', () => {
     ])
     const assign = () =>
       owner.send('POST', `${books}/${made.body.id as string}/assign-property`, { propertyId: house.propertyId })
-    // What is the property's in its present book stays with it there.
+    // Records of the property in its present book stay in that book.
     const register = { kind: 'register', code: 'TILL', name: 'Till', propertyId: house.propertyId }
     const till = await owner.send('POST', 'cash/accounts', register)
     expect(till.status, JSON.stringify(till.body)).to.equal(201)

@@ -7,7 +7,7 @@ import type { House } from '../support/factories.ts'
 import { place } from '../units/stays.ts'
 import type { Known } from './inputs.ts'
 
-/** Units of stays: blocks of units that nobody sleeps in, and two stays that can be exchanged. */
+/** Units of stays: blocks of vacant units, and two stays that can be exchanged. */
 export const ofBlocks = async (house: House): Promise<{ known: Known; examples: Record<string, unknown[]> }> => {
   const { propertyId } = house
   const block = { propertyId, kind: 'out_of_order' as const, reason: 'maintenance' as const }

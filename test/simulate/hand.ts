@@ -28,7 +28,7 @@ export const handOf = (tally: Tally) => {
     last = body
     const fields = ((body.errors ?? []) as { field: string }[]).map(({ field }) => field.replaceAll(/\d+/g, 'n'))
     count(tally.refused, `${request} ${body.code} ${[...new Set(fields)].sort().join()}`.trim())
-    // What is asked for here follows from what was read: neither malformed, nor not allowed, nor unknown.
+    // Requests here follow from earlier replies, so none is malformed, forbidden or unknown.
     if (status !== 409 && status !== 422 && tally.wrong.length < 50) tally.wrong.push({ request, status, body })
     return null
   }

@@ -14,7 +14,7 @@ export type PixMoney = {
   at: Date
   reference: string
   payer: { name: string | null; document: string | null }
-  /** The record that it was asked for; null for money that nobody asked for. */
+  /** The record that asked for the money; null for money that no record expects. */
   target: PixTargetRef | null
   /** Books the money, once all that comes before the account is locked. */
   book: () => Promise<BookedMovement>

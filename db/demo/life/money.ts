@@ -172,7 +172,7 @@ export const billAgency = async (trx: Trx, today: string): Promise<void> => {
   ])
 }
 
-/** The bank's side: an agency pays a part, cash goes to the petty cash, and a statement has a deposit that somebody still has to explain. */
+/** The bank's side: an agency pays a part, cash goes to the petty cash, and a statement has a deposit that is still to be explained. */
 export const collectMoney = async (trx: Trx, today: string): Promise<void> => {
   const yesterday = addDays(today, -1)
   const [bank, petty] = [await cashAccountOf(trx, 'BANCO'), await cashAccountOf(trx, 'MIUDO')]

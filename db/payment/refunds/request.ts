@@ -66,7 +66,7 @@ export const reserveRefund = async (
   { businessDate, only }: { businessDate: string; only?: { targetType: TargetType; targetId: string } },
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
-  // What the bank has sent back by itself is on no way any more.
+  // A refund that the bank has made by itself is not under way any more.
   const way = book ? ({ via: 'manual' } as const) : await wayOf(trx, payment, wanted)
   const { via } = way
   const place = via === 'manual' ? await sourceOf(trx, payment, from) : null
