@@ -80,7 +80,8 @@ export const dayOfBooking = async (
     await assertOpen(trx, bookId, day)
     return day
   }
-  const wanted = bookedOn ?? today
+  // What the bank dates by a clock ahead of the house's is today's: refused, it would never be booked.
+  const wanted = fromOutside && bookedOn !== undefined && bookedOn > today ? today : (bookedOn ?? today)
   if (wanted > today)
     throw unprocessable('date_out_of_range', 'Money is not booked ahead of its day', [
       { field: 'bookedOn', message: `must be ${today} or earlier` },

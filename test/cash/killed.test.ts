@@ -104,7 +104,16 @@ describe('a worker that dies over money', function () {
       await killed.exited
       workers = await startWorkers({ queues: { payments: 2 }, processors })
       const statusOf = async () => (await a.good(a.owner, 'GET', `cash/transfers/${id}`)).status as string
-      await until(async () => ['unknown', 'completed'].includes(await statusOf()), patient)
+      await until(
+        async () =>
+          (
+            await a.rows(
+              `select id from cash_transfer where id = :id and status in ('unknown', 'completed', 'failed')`,
+              { id },
+            )
+          ).length === 1,
+        patient,
+      )
       // The bank is asked again, twice, as the clock would.
       for (let round = 0; round < 2; round += 1) {
         await a.rows(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { beginTransfer, noteConnection, pixLine, takePix } from '../../db/cash/index.ts'
+import { addDays, todayIn } from '../../config/time.ts'
+import { beginTransfer, noteConnection, pixLine, settleSent, takePix } from '../../db/cash/index.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { checksOf, closedGates, readHealth } from '../../db/jobs/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
@@ -423,6 +424,17 @@ describe('Pix through the bank of a house', function () {
       id: killed.replaceAll('-', ''),
     })
     expect(sent).to.have.length(1)
+
+    // The bank's day may be ahead of the house's: it is booked today.
+    const { id: ahead } = done(await ask('Ahead'), 201)
+    done(await send(owner, 'POST', `transfers/${ahead}/approve`))
+    const today = todayIn('America/Sao_Paulo')
+    await house.inHouse(async (trx) => {
+      await beginTransfer(trx, ahead)
+      await settleSent(trx, ahead, { status: 'done', endToEndId: null, fee: 0, on: addDays(today, 1) })
+    })
+    expect(await transfer(ahead)).to.include({ status: 'completed', sentOn: today })
+    expect(await balance()).to.equal(before - 2_800)
   })
 
   it('books the fee of the bank for money that another module sends, and the books agree', async () => {
