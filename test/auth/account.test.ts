@@ -9,7 +9,7 @@ import type { Person } from './support.ts'
 const fresh = 'mar azul e vento norte'
 
 describe('an account', () => {
-  const world = useWorld()
+  const world = useWorld({ keepsLimits: true })
   let tenantId: string
   before(async () => {
     tenantId = await makeTenant()

@@ -14,7 +14,7 @@ const headersOf = ({ headers }: Reply) =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers[name]))
 
 describe('the limit of requests a minute', () => {
-  const world = useWorld()
+  const world = useWorld({ keepsLimits: true })
   let tenantId: string
   before(async () => {
     tenantId = await makeTenant()

@@ -13,7 +13,7 @@ import { forgetLimits, makeTenant, makeUser, password, roomInMinute, signIn } fr
 const path = '/api/auth/sign-in/email'
 
 describe('the admission of requests that hash a password', () => {
-  const world = useWorld()
+  const world = useWorld({ keepsLimits: true })
   const open: Socket[] = []
   beforeEach(() => forgetLimits(world))
   afterEach(() => {

@@ -8,7 +8,7 @@ import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } fro
 
 describe('several processes of the api', function () {
   this.timeout(240_000)
-  const world = useWorld()
+  const world = useWorld({ keepsLimits: true })
   const started: RunningProcess[] = []
   let withRedis: Client[] = []
 

@@ -13,7 +13,7 @@ import { useWorld } from '../support/world.ts'
 import { forgetLimits, makeKey, makeTenant, makeUser, roomInMinute, signIn } from './support.ts'
 
 describe('what a request asks of Redis', () => {
-  const world = useWorld()
+  const world = useWorld({ keepsLimits: true })
   let tenantId: string
   let house: House
   before(async () => {

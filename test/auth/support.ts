@@ -70,11 +70,7 @@ export const signIn = async (
   return body
 }
 
-/** Limits are real in tests too; what a test sends before the one in question must not count. */
-export const forgetLimits = async (world: World) => {
-  const keys = await world.redis.keys('*rl:*')
-  if (keys.length > 0) await world.redis.del(keys)
-}
+export { forgetLimits } from '../support/world.ts'
 
 /** Limits count by the clock's minute, and a test must not straddle two: waits for the next one where this one has less left. */
 export const roomInMinute = async (seconds: number) => {
