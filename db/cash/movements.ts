@@ -80,7 +80,7 @@ export const dayOfBooking = async (
     await assertOpen(trx, bookId, day)
     return day
   }
-  // What the bank dates by a clock ahead of the house's is today's: refused, it would never be booked.
+  // A bank's clock may be ahead of the house's; its money is booked today, since refused it would never be booked.
   const wanted = fromOutside && bookedOn !== undefined && bookedOn > today ? today : (bookedOn ?? today)
   if (wanted > today)
     throw unprocessable('date_out_of_range', 'Money is not booked ahead of its day', [

@@ -49,7 +49,7 @@ const end = async ({ server, redis, closeRedis }: Parts) => {
   await leaveDatabase()
 }
 
-/** What a test has sent before the request in question must not count. */
+/** Requests of a test before the one in question must not count. */
 export const forgetLimits = async ({ redis }: Pick<World, 'redis'>): Promise<void> => {
   const keys = await redis.keys('*rl:*')
   if (keys.length > 0) await redis.del(keys)
