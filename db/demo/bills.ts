@@ -12,7 +12,7 @@ export const buyAddOns = async (trx: Trx, keys: readonly string[]): Promise<void
   for (const { addOn, price } of rows) if (keys.includes(addOn.key)) await purchaseAddOn(trx, addOn.id, price.priceId)
 }
 
-/** The same day so many months before; days are 28 at most. */
+/** A day moved back by so many months; days of the month are 28 at most. */
 const monthsBefore = (day: string, months: number): string => {
   const [year = 0, month = 0, date = 0] = day.split('-').map(Number)
   return new Date(Date.UTC(year, month - 1 - months, date)).toISOString().slice(0, 10)
