@@ -24,8 +24,19 @@ const never: ReadonlySet<string> = new Set([
   'merge',
 ])
 
-/** Subjects whose money moves: a support session reads them, and does nothing else with them. */
+/**
+ * Subjects that a support session reads, and does nothing else with: money that moves, the places that it goes to, limits of approvals, the tenant's own word
+ * on support and bills, and the addresses to which data of the tenant leave.
+ */
 const readOnly: ReadonlySet<string> = new Set<SubjectName>([
+  'Tenant',
+  'ApprovalPolicy',
+  'CashAccount',
+  'PropertyPaymentMethod',
+  'MessageChannel',
+  'ChannelConnection',
+  'WebhookEndpoint',
+  'ReportSchedule',
   'Payment',
   'PaymentMethod',
   'Refund',

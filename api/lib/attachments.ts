@@ -127,6 +127,8 @@ export const attachments = ({
     path: `${path}/attachments/:attachmentId`,
     summary: summaries.read,
     access: can(actions.read, subject),
+    // Nothing in a file can be masked.
+    support: 'never',
     returns: Obj(
       { ...head, entityType: Text(1, 40), entityId: Uuid, content: Text(4, 14_600_000) },
       { title: 'AttachmentContent' },

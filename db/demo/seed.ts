@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { required, settings } from '../../config/env.ts'
-import { createTenant, grantEntitlement } from '../admin/index.ts'
+import { createTenant } from '../admin/index.ts'
 import {
   createApiKey,
   composeKey,
@@ -14,6 +14,7 @@ import {
 } from '../auth/index.ts'
 import { inPlatform, inTenant, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { buildBills, buyAddOns } from './bills.ts'
 import { lua, password, people, sol } from './ids.ts'
 import { buildLua } from './lua.ts'
 import { timeZone } from './prices.ts'
@@ -34,8 +35,9 @@ const houses = [
     plan: 'Enterprise' as const,
     document: '11222333000181',
     build: buildSol,
-    // No plan has webhooks or channels yet: the demo is given them.
-    granted: ['webhooks', 'channels'],
+    // No plan has these yet.
+    bought: ['webhooks', 'channels'],
+    used: { emails: 2_340, texts: 180 },
   },
   {
     key: 'lua' as const,
@@ -44,7 +46,8 @@ const houses = [
     plan: 'Starter' as const,
     document: '11444777000161',
     build: buildLua,
-    granted: [],
+    bought: ['suppliers'],
+    used: { emails: 410, texts: 12 },
   },
 ]
 
@@ -81,7 +84,8 @@ const ensureHouse = async ({
   plan,
   document,
   build,
-  granted,
+  bought,
+  used,
 }: (typeof houses)[number]): Promise<void> => {
   await inPlatform(async (trx) => {
     if (await sqlOne(trx, `select 1 as one from tenant where id = ?`, [ids.tenantId])) return
@@ -97,11 +101,11 @@ const ensureHouse = async ({
       locale: 'pt-BR',
       plan,
     })
-    for (const feature of granted)
-      await grantEntitlement(trx, { tenantId: ids.tenantId, key: feature, reason: 'demo data' })
+    await buyAddOns(inside, bought)
     for (const person of people)
       if (person.tenants.includes(key)) await addMembership(inside, { userId: person.id, role: person.role })
     await build(inside)
+    await buildBills(trx, inside, ids.tenantId, used)
   })
   await inTenant(ids.tenantId, (trx) => ensureKey(trx, ids.tenantId))
 }

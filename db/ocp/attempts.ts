@@ -1,7 +1,7 @@
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
-import { recordUsage } from '../lib/usage.ts'
+import { recordUsageLast } from '../lib/usage.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
 import { holdGuest } from './consent.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
@@ -22,11 +22,11 @@ export const tenantOf = (trx: Trx): string => {
 
 /** Locks an attempt: the message first, the attempt second, in every command. */
 export const lockAttempt = async (trx: Trx, attemptId: string): Promise<Loaded | null> => {
-  const found = await sqlOne<{ messageId: string }>(trx, `select message_id from message_attempt where id = ?`, [
-    attemptId,
-  ])
-  const message =
-    found && (await sqlOne<MessageRow>(trx, `select * from message where id = ? for no key update`, [found.messageId]))
+  const message = await sqlOne<MessageRow>(
+    trx,
+    `select * from message where id = (select message_id from message_attempt where id = ?) for no key update`,
+    [attemptId],
+  )
   const attempt =
     message &&
     (await sqlOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]))
@@ -123,10 +123,13 @@ export const suppressFor = async (
   if (address !== null) await suppress(trx, { kind, address, index, scope: 'all', cause, messageId: message.id })
 }
 
-/** One billable unit for each message and channel that the service's own account took, whatever the attempts and segments (R24). */
-export const meter = async (trx: Trx, { message, attempt }: Loaded): Promise<void> => {
+/**
+ * One billable unit for each message and channel that the service's own account took, whatever the attempts and segments (R24). It is the last thing that a
+ * transaction writes.
+ */
+export const meter = (trx: Trx, { message, attempt }: Loaded): void => {
   if (attempt.transport !== 'platform') return
   const meterOf = attempt.kind === 'email' ? 'messages.email' : 'messages.phone'
   const at = new Date()
-  await recordUsage(trx, meterOf, `${message.id}:${attempt.kind}`, [{ tenantId: tenantOf(trx), quantity: 1, at }])
+  recordUsageLast(trx, meterOf, `${message.id}:${attempt.kind}`, { tenantId: tenantOf(trx), quantity: 1, at })
 }

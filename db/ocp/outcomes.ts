@@ -20,31 +20,29 @@ const accepted = async (
   { message, attempt }: Loaded,
   outcome: SendOutcome & { kind: 'accepted' },
 ): Promise<void> => {
-  await raise(trx, attempt, 'sent', {
-    providerId: outcome.reference,
-    segments: outcome.segments,
-    proof: { reply: withoutAddresses(attempt.kind, outcome.proof).slice(0, 300) },
-  })
-  await meter(trx, { message, attempt })
+  const writing: Promise<unknown>[] = [
+    raise(trx, attempt, 'sent', {
+      providerId: outcome.reference,
+      segments: outcome.segments,
+      proof: { reply: withoutAddresses(attempt.kind, outcome.proof).slice(0, 300) },
+    }),
+  ]
   // A report may have been quicker than the reply.
   if (message.status === 'sending') {
     const plan = message.plan as PlanStep[]
     const waits = attempt.kind !== 'email' && message.step + 1 < plan.length
     const fallbackAt = waits ? new Date(Date.now() + (plan[message.step]?.waitMinutes ?? 30) * minuteMs) : null
-    await sql(
-      trx,
-      `update message set status = 'sent', sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = ? where id = ?`,
-      [fallbackAt, message.id],
+    const update = `update message set status = 'sent', sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = ? where id = ?`
+    writing.push(
+      sql(trx, update, [fallbackAt, message.id]),
+      emitMessage(trx, 'sent', message.id, { kind: attempt.kind }),
     )
-    if (fallbackAt)
-      await enqueue(
-        trx,
-        messagesFallBack,
-        { tenantId: tenantOf(trx), messageId: message.id, turn: message.turn },
-        { at: fallbackAt },
-      )
-    await emitMessage(trx, 'sent', message.id, { kind: attempt.kind })
+    if (fallbackAt) {
+      const about = { tenantId: tenantOf(trx), messageId: message.id, turn: message.turn }
+      writing.push(enqueue(trx, messagesFallBack, about, { at: fallbackAt }))
+    }
   }
+  await Promise.all(writing)
   if (attempt.transport === 'sandbox')
     await enqueue(
       trx,
@@ -52,6 +50,7 @@ const accepted = async (
       { tenantId: tenantOf(trx), messageAttemptId: attempt.id },
       { at: new Date(Date.now() + 1_000) },
     )
+  meter(trx, { message, attempt })
 }
 
 const gateOfAttempt = async (trx: Trx, { propertyId, kind, transport }: MessageAttemptRow): Promise<string> => {

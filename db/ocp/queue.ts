@@ -93,13 +93,16 @@ const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
  * or null where the same occurrence has its message already.
  */
 export const queueMessage = async (trx: Trx, request: MessageRequest & Automated): Promise<string | null> => {
-  const template = (await findTemplate(trx, request.templateKey)) ?? (await provisioned(trx, request.templateKey))
+  const [found, property] = await Promise.all([
+    findTemplate(trx, request.templateKey),
+    sqlOne<{ settings: StoredSettings; now: Date }>(
+      trx,
+      `select settings, clock_timestamp() as now from property where id = ?`,
+      [request.propertyId],
+    ),
+  ])
+  const template = found ?? (await provisioned(trx, request.templateKey))
   if (!template) throw new Error(`there is no published message template ${request.templateKey}`)
-  const property = await sqlOne<{ settings: StoredSettings; now: Date }>(
-    trx,
-    `select settings, clock_timestamp() as now from property where id = ?`,
-    [request.propertyId],
-  )
   if (!property) throw new Error('the property of the message does not exist')
   const id = randomUUID()
   const scheduledFor = request.scheduledFor ?? property.now
@@ -136,8 +139,10 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
     ['tenantId', 'dedupeKey'],
   )
   if (!message) return null
-  await enqueueDelivery(trx, { id, turn: 0, purpose: template.purpose }, due ? undefined : scheduledFor)
-  if (due) await emitMessage(trx, 'queued', id)
+  await Promise.all([
+    enqueueDelivery(trx, { id, turn: 0, purpose: template.purpose }, due ? undefined : scheduledFor),
+    due ? emitMessage(trx, 'queued', id) : null,
+  ])
   return id
 }
 

@@ -31,7 +31,6 @@ export const applyReport = async (
     if (isCurrent && ['sending', 'sent'].includes(message.status)) await nextStep(trx, message, code ?? status)
     return
   }
-  await meter(trx, loaded)
   // Also where the next channel has its turn already and has not begun: it is spared.
   if (
     ['sending', 'sent', 'queued', 'scheduled', 'delivered', 'failed'].includes(message.status) &&
@@ -44,6 +43,7 @@ export const applyReport = async (
     )
     await emitMessage(trx, status, message.id, { kind: attempt.kind })
   }
+  meter(trx, loaded)
 }
 
 /** Nothing said that the message arrived: the next channel has its turn. */

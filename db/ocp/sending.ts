@@ -167,6 +167,16 @@ const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> 
   (await sqlOne<{ status: string }>(trx, `select status from campaign where id = ? for share`, [campaignId]))
     ?.status === 'cancelled'
 
+/** Tells whether the stay of a message has left the statuses in which the message makes sense. */
+const isOutOfStatus = async (
+  trx: Trx,
+  { reservationStatuses, reservationId }: Pick<MessageRow, 'reservationStatuses' | 'reservationId'>,
+): Promise<boolean> => {
+  if (!reservationStatuses || !reservationId) return false
+  const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [reservationId])
+  return !stay || !reservationStatuses.includes(stay.status)
+}
+
 /**
  * The first half of sending (R8): everything is checked again, and the attempt is written, before anything leaves. A message that
  * is `sending` already was taken by a start that never came back: its outcome is unknown.
@@ -186,23 +196,21 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
     await endMessage(trx, message, status, reason)
     return { done: reason }
   }
-  if (!(await hasFeature(trx, 'ocp'))) return end('expired', 'feature_not_enabled')
+  const [isActive, isOver, isUntimely, reader, property, { contents, context }] = await Promise.all([
+    hasFeature(trx, 'ocp'),
+    isStopped(trx, message.campaignId),
+    isOutOfStatus(trx, message),
+    readReader(trx, message),
+    propertyOf(trx, message.propertyId),
+    readContents(trx, message),
+  ])
+  if (!isActive) return end('expired', 'feature_not_enabled')
   if (message.expiresAt <= message.now) return end('expired', 'too_late')
-  if (await isStopped(trx, message.campaignId)) return end('cancelled', 'campaign_cancelled')
-  if (message.reservationStatuses && message.reservationId) {
-    const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [
-      message.reservationId,
-    ])
-    if (!stay || !message.reservationStatuses.includes(stay.status)) return end('suppressed', 'reservation_status')
-  }
+  if (isOver) return end('cancelled', 'campaign_cancelled')
+  if (isUntimely) return end('suppressed', 'reservation_status')
   const mine = ownerOf(message)
   const refusal = mine && (await mine.owner.refusal(trx, mine.owned))
   if (refusal) return end('cancelled', refusal)
-  const [reader, property, { contents, context }] = [
-    await readReader(trx, message),
-    await propertyOf(trx, message.propertyId),
-    await readContents(trx, message),
-  ]
   if (!reader || !property) return end('suppressed', 'recipient_missing')
 
   const plan = planOfMessage(message)
@@ -249,11 +257,13 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       reader,
       isSandbox: use.channel.transport === 'sandbox',
     })
-    const attemptId = await insertAttempt(trx, message, step, use, composition)
-    await sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
-      step,
-      use.content.locale,
-      message.id,
+    const [attemptId] = await Promise.all([
+      insertAttempt(trx, message, step, use, composition),
+      sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
+        step,
+        use.content.locale,
+        message.id,
+      ]),
     ])
     const leaving = { attemptId, message, step, use, account, reader, property, startedAt: message.now }
     return { send: outgoing(trx, leaving, composition) }

@@ -100,6 +100,18 @@ const addresseeOf = async (
   return entity.type === 'issue' && guestId === null ? null : { guestId }
 }
 
+/** Enabled automations that listen to an event at its property, with templates that can be sent. */
+const automationsOf = (trx: Trx, { type, propertyId }: Event): Promise<EventAutomation[]> =>
+  sql<EventAutomation>(
+    trx,
+    `select a.id, t.key as template_key, a.conditions, a.plan, a.valid_minutes
+     from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
+     where a.enabled and a.trigger->>'event' = ? and (a.property_id is null or a.property_id = ?)
+       and t.status = 'active' and t.published_number is not null
+     order by a.id`,
+    [type, propertyId],
+  )
+
 // A hold that was released or lapsed never was a reservation to write about.
 const isOfHold = (event: Event, stay: Stay | null) =>
   event.type === 'reservation.cancelled' && stay !== null && stay.confirmedAt === null
@@ -115,23 +127,13 @@ export const triggerMessages = async (trx: Trx, eventId: string): Promise<number
     [eventId],
   )
   if (!event?.propertyId) return 0
-  const reservationId = await reservationOf(trx, event)
+  const [reservationId, automations] = await Promise.all([reservationOf(trx, event), automationsOf(trx, event)])
   const stay = reservationId ? await readStay(trx, reservationId) : null
   const { tenantId } = contextOf(trx)
   if (reservationId && tenantId && (event.entity.type === 'reservation' || event.type.startsWith('deposit.')))
     // Not once per stay: a job that has begun may have read the stay as it was.
     await enqueue(trx, messagesPlanStay, { tenantId, reservationId })
   if (isOfHold(event, stay)) return 0
-
-  const automations = await sql<EventAutomation>(
-    trx,
-    `select a.id, t.key as template_key, a.conditions, a.plan, a.valid_minutes
-     from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
-     where a.enabled and a.trigger->>'event' = ? and (a.property_id is null or a.property_id = ?)
-       and t.status = 'active' and t.published_number is not null
-     order by a.id`,
-    [event.type, event.propertyId],
-  )
   const addressee = automations.length === 0 ? null : await addresseeOf(trx, event, stay)
   if (!addressee) return 0
   const paymentId = event.data.paymentId ?? (event.entity.type === 'payment' ? event.entity.id : null)

@@ -171,8 +171,11 @@ export const readValues = async (
   if (mine) set('', await mine.owner.values(trx, mine.owned, locale))
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
-  const booking = await bookingOf(trx, message)
-  const facts = booking && (await readBooking(trx, booking.bookingId))
+  const [facts, stay, payment] = await Promise.all([
+    bookingOf(trx, message).then((booking) => booking && readBooking(trx, booking.bookingId)),
+    message.reservationId ? readReservation(trx, message.reservationId) : null,
+    message.paymentId ? paymentValues(trx, message.paymentId, locale) : null,
+  ])
   const currency = facts?.currency ?? property.currency
   const money = (amount: number): Value => ({ type: 'money', amount, currency })
   if (facts)
@@ -183,7 +186,6 @@ export const readValues = async (
       balance: money(Math.max(0, facts.bookingTotal - facts.money.paid)),
       returned: money(facts.money.returned),
     })
-  const stay = message.reservationId ? await readReservation(trx, message.reservationId) : null
   if (stay)
     set('reservation', {
       number: stay.number,
@@ -198,7 +200,6 @@ export const readValues = async (
       fee: money(stay.feeAmount ?? 0),
       cancellation: stay.policies.cancellation?.text ?? null,
     })
-  const payment = message.paymentId ? await paymentValues(trx, message.paymentId, locale) : null
   if (payment) set('payment', payment)
   return values
 }

@@ -4,6 +4,9 @@ import type { Plan } from '../../config/plans.ts'
 import { createTenant, grantEntitlement, revokeEntitlement } from '../../db/admin/index.ts'
 import { periodEnd } from '../../db/admin/rules/periods.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { sweepProvisions } from '../../jobs/admin.ts'
+import { drain } from '../support/drain.ts'
 import { useDatabase } from '../support/database.ts'
 
 const given = {
@@ -90,6 +93,57 @@ describe('a new tenant', () => {
       [...before.features.filter((key) => !['ocp', 'portal'].includes(key)), ...keys].toSorted(),
     )
     expect(after.entitlementsVersion).to.equal(before.entitlementsVersion + keys.length + 2)
+  })
+
+  it('of an earlier release is given what this one starts tenants with, once, and keeps what it changed', async () => {
+    const [old, other] = [await make('Starter'), await make('Starter')]
+    const { admin } = held.database
+    await admin.transaction(async (trx) => {
+      // Published versions do not change, but for who set the database up.
+      await trx.raw(`set local session_replication_role = replica`)
+      for (const text of [
+        `delete from automation where tenant_id = :old`,
+        `delete from message_template_version where tenant_id = :old and template_id in (select id from message_template where key = 'thank-you')`,
+        `delete from message_template where tenant_id = :old and key = 'thank-you'`,
+        `update message_template set status = 'archived' where tenant_id = :old and key = 'payment-link'`,
+        `update message_template set name = 'Our own' where tenant_id = :old and key = 'purchase-order'`,
+        `delete from issue_category where tenant_id = :old and code = 'noise'`,
+        `update issue_category set name = '{"en": "Our own"}' where tenant_id = :old and code = 'equipment'`,
+        `update tenant set provisioned = null where id = :old`,
+      ])
+        await trx.raw(text, { old })
+    })
+    const state = async (tenantId: string) => ({
+      templates: await sql(
+        admin,
+        `select t.key, t.name, t.status, v.status as version, v.contents from message_template t
+         join message_template_version v on v.tenant_id = t.tenant_id and v.template_id = t.id where t.tenant_id = ? order by t.key, v.number`,
+        [tenantId],
+      ),
+      categories: await sql(admin, `select code, name from issue_category where tenant_id = ? order by code`, [
+        tenantId,
+      ]),
+    })
+    const whole = await state(other)
+    for (const _ of [1, 2]) {
+      await inPlatform((trx) => enqueue(trx, sweepProvisions, {}))
+      const ran = await drain({ kinds: ['maintenance.sweep-provisions', 'maintenance.provision-tenant'] })
+      expect(ran.map(({ outcome }) => outcome)).to.deep.equal(ran.map(() => 'done'))
+      const { templates, categories } = await state(old)
+      expect(templates).to.deep.equal(
+        whole.templates.map((one) => ({
+          ...one,
+          ...(one.key === 'payment-link' ? { status: 'archived' } : {}),
+          ...(one.key === 'purchase-order' ? { name: 'Our own' } : {}),
+        })),
+      )
+      expect(categories).to.deep.equal(
+        whole.categories.map((one) => (one.code === 'equipment' ? { ...one, name: { en: 'Our own' } } : one)),
+      )
+    }
+    const automations = await sql(admin, `select name from automation where tenant_id = ?`, [old])
+    expect(automations, 'that of the template alone which came anew').to.deep.equal([{ name: 'Thanks after the stay' }])
+    expect(await state(other)).to.deep.equal(whole)
   })
 
   it('is not seen by another tenant, nor are its grants', async () => {

@@ -43,6 +43,29 @@ describe('The demo data', () => {
       expect(await count(tenantId, table), table).to.equal(1)
   })
 
+  it('has bought add-ons, and bills of two months: one that is paid, one that is open', async () => {
+    for (const { tenantId, keys, totals } of [
+      { tenantId: demo.sol.tenantId, keys: ['channels', 'webhooks'], totals: [94_180, 94_180] },
+      { tenantId: demo.lua.tenantId, keys: ['suppliers'], totals: [9_900, 9_900] },
+    ]) {
+      const items = await inTenant(tenantId, (trx) =>
+        sql<{ key: string }>(
+          trx,
+          `select a.key from subscription_item i join add_on a on a.id = i.add_on_id where i.ends_at is null order by 1`,
+        ),
+      )
+      expect(items.map(({ key }) => key)).to.deep.equal(keys)
+      const bills = await inTenant(tenantId, (trx) =>
+        sql<{ status: string; total: number }>(
+          trx,
+          `select status, total from subscription_invoice order by period_start`,
+        ),
+      )
+      expect(bills.map(({ status }) => status)).to.deep.equal(['paid', 'issued'])
+      expect(bills.map(({ total }) => total)).to.deep.equal(totals)
+    }
+  })
+
   it('changes nothing when it comes again, and answers the same', async () => {
     expect(await seedDemo()).to.deep.equal(demo)
     expect(await count(demo.sol.tenantId, 'unit')).to.equal(12)

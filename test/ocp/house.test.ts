@@ -12,8 +12,7 @@ import { useOwner } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
 import { drain } from '../support/drain.ts'
 import { attemptsOf, deliverAll, useMailPeer } from '../support/messages.ts'
-import { pay } from '../support/pay.ts'
-import { makeHold, readBooking } from '../support/stay.ts'
+import { readBooking } from '../support/stay.ts'
 import { startTwilioPeer } from '../support/twilio-peer.ts'
 import type { TwilioPeer } from '../support/twilio-peer.ts'
 import { certificate, privateKey } from './certificate.ts'
@@ -92,6 +91,29 @@ describe('a house that writes to its guests', function () {
       },
     })
   }
+  /** A booking of the portal, 40 days ahead and paid by card, over HTTP; `again` sends its requests once more with their keys. */
+  const bookAsGuest = async () => {
+    const { request } = own.world
+    const { propertyId, unitTypeId, ratePlanId, termsVersion, day } = own.house
+    const from = `127.0.40.${Math.floor(Math.random() * 250) + 2}`
+    const room = { unitTypeId, ratePlanId, adults: 2, childrenAges: [], extras: [] }
+    const asked = { propertyId, arrival: day(40), departure: day(42), rooms: [room] }
+    const { quote } = good(await request('POST', '/api/public/quotes', { from, body: asked }))
+    const email = `ana-${randomUUID().slice(0, 8)}@example.com`
+    const booker = { firstName: 'Ana', lastName: 'Souza', email, phone: '+5524999990000' }
+    const [holdKey, payKey] = [randomUUID(), randomUUID()]
+    const all = async () => {
+      const body = { quote, booker, acceptedTerms: termsVersion }
+      const held = await request('POST', '/api/public/reservations/hold', { from, idempotencyKey: holdKey, body })
+      const { bookingId, guestToken: guest } = good(held, 201) as { bookingId: string; guestToken: string }
+      const by = { from, guest, idempotencyKey: payKey, body: { method: 'card', cardToken: 'success' } }
+      const { paymentId } = good(await request('POST', '/api/public/payments/create', by), 201) as { paymentId: string }
+      return { bookingId, paymentId }
+    }
+    const first = await all()
+    const again = async () => expect(await all()).to.deep.equal(first)
+    return { ...first, email, again }
+  }
   const enable = () => own.house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
   const noQuiet = () =>
     own.house.inHouse((trx) =>
@@ -119,24 +141,31 @@ describe('a house that writes to its guests', function () {
     expect(said(await send('POST', 'automations', automation))).to.deep.equal([422, 'template_not_published'])
     good(await send('POST', `templates/${template.id}/publish`))
     good(await send('POST', 'automations', automation), 201)
-    const bookingId = await makeHold(own.house, { from: 40 })
-    await pay(own.house, bookingId)
+    const book = await bookAsGuest()
     await drain()
-    const { rooms } = await readBooking(own.house, bookingId)
+    const { rooms } = await readBooking(own.house, book.bookingId)
     const reservationId = rooms[0]?.id ?? ''
     const statuses = async () =>
       (good(await get(`messages?reservationId=${reservationId}&limit=50`)).data as { status: string }[])
         .map(({ status }) => (status === 'delivered' ? 'sent' : status))
         .sort()
     expect(await statuses()).to.deep.equal(['scheduled', 'sent', 'sent', 'sent'])
-    expect(mail.peer.mails).to.have.length(3)
+    expect(mail.peer.mails.map(({ recipients }) => recipients)).to.deep.equal(Array(3).fill([book.email]))
     const used = async () =>
       (good(await get('usage')).months[0] as { meters: { meter: string; quantity: number }[] }).meters
     expect((await used())[0]).to.include({ meter: 'messages.email', quantity: 3, amount: 0, allowance: 2_000 })
-    good(await own.owner.send('POST', `reservations/${reservationId}/cancel`, { reason: 'guest_request' }))
+    const idempotencyKey = randomUUID()
+    const cancel = () =>
+      own.owner.send('POST', `reservations/${reservationId}/cancel`, { reason: 'guest_request' }, { idempotencyKey })
+    good(await cancel())
     await drain()
     expect(await statuses()).to.deep.equal(['cancelled', 'sent', 'sent', 'sent', 'sent'])
     expect((await used())[0]?.quantity).to.equal(4)
+    await book.again()
+    good(await cancel())
+    await drain()
+    expect(await statuses()).to.deep.equal(['cancelled', 'sent', 'sent', 'sent', 'sent'])
+    expect([(await used())[0]?.quantity, mail.peer.mails.length]).to.deep.equal([4, 4])
   })
 
   it('takes no template that could not be sent, or that could run something', async () => {

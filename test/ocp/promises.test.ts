@@ -15,6 +15,7 @@ import {
   launchCampaign,
   publishTemplate,
   queueMessage,
+  receiveMessage,
 } from '../../db/ocp/index.ts'
 import { sealCredentials } from '../../db/ocp/channel-accounts.ts'
 import { addressIndex, lockAddress, suppress } from '../../db/ocp/suppression.ts'
@@ -177,6 +178,54 @@ describe('what messages promise', function () {
     await deliverAll(11 * minute)
     expect(mail.peer.mails).to.have.length(before)
     expect(await reasons()).to.deep.equal(['failed outcome_unknown'])
+  })
+
+  it('a stop word that meets twenty messages lets none leave after it, however often and late it comes', async () => {
+    const guestId = await house.inHouse((trx) =>
+      createGuest(trx, { firstName: 'Ana', source: 'staff', language: 'en', phone } as never),
+    )
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `insert into guest_consent (guest_id, purpose, decision, source, text_version, by) values (?, 'marketing_sms', 'granted', 'desk', 'v1', '{"type": "system"}')`,
+        [guestId],
+      ),
+    )
+    const ids: string[] = []
+    for (let time = 0; time < 20; time += 1) ids.push(await queue({ plan: [by('sms')] }))
+    const word = {
+      providerId: 'SM-stop',
+      from: phone,
+      subject: null,
+      text: ' Sair. ',
+      attachments: [],
+      isOptOut: false,
+    }
+    const counted = `select count(*) as count from message_attempt`
+    // What was decided before the word is seen with it: from there to the commit nobody else has the address.
+    const refuse = () =>
+      house.inHouse(async (trx) => {
+        const isNew = await receiveMessage(trx, house.propertyId, 'sms', word)
+        return isNew ? ((await sqlOne<{ count: number }>(trx, counted))?.count ?? 0) : null
+      })
+    const decide = (id: string) => house.inHouse((trx) => decideSending(trx, id, 0))
+    const begun = [...ids.slice(0, 10).map(decide), refuse(), refuse(), ...ids.slice(10).map(decide), refuse()]
+    const answers = await Promise.all(begun)
+    const before = answers.filter((answer) => typeof answer === 'number')
+    expect(before, 'the word counts once').to.have.length(1)
+    expect((await house.inHouse((trx) => sqlOne<{ count: number }>(trx, counted)))?.count).to.equal(before[0])
+    const refused = answers.filter(
+      (answer) =>
+        answer !== null && typeof answer === 'object' && 'done' in answer && answer.done === 'recipient_suppressed',
+    )
+    expect(refused.length + (before[0] ?? 0)).to.equal(20)
+    expect(await decide(await queue({ plan: [by('sms')] }))).to.deep.equal({ done: 'recipient_suppressed' })
+    const said = await house.inHouse((trx) =>
+      sql(trx, `select decision from guest_consent where guest_id = ? and purpose = 'marketing_sms' order by at`, [
+        guestId,
+      ]),
+    )
+    expect(said).to.deep.equal([{ decision: 'granted' }, { decision: 'withdrawn' }])
   })
 
   it('a campaign writes to an address once, though two profiles have it', async () => {

@@ -4,6 +4,7 @@ import { beginCall, endCall } from '../../db/jobs/index.ts'
 import type { CallKey, CallState } from '../../db/jobs/index.ts'
 import { tellGate } from './gate.ts'
 import { providerCalls, providerLasted } from './metrics.ts'
+import type { AnyTrx } from '../../db/lib/connection.ts'
 import type { JobContext } from './processor.ts'
 
 /** Common fields of every answer of an adapter; adapters add their own. */
@@ -28,6 +29,7 @@ const stateOf: Record<CallOutcome['kind'], CallState> = {
   unknown: 'unknown',
 }
 
+type Call = CallKey & { requestHash?: Buffer }
 type Calling = Pick<JobContext, 'jobId' | 'tenantId' | 'traceparent' | 'gate' | 'signal'>
 
 /** Makes a call, and lets metrics and traces see it. */
@@ -61,21 +63,27 @@ export const thrown = (error: unknown): CallOutcome => ({
     error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined,
 })
 
+/** A call as it is journalled before it is made: in a transaction of its own, or in one that writes what the call is for. Answers the state that `call` is told. */
+export const journalCall = (
+  trx: AnyTrx,
+  { jobId, tenantId }: Pick<JobContext, 'jobId' | 'tenantId'>,
+  { requestHash, ...name }: Call,
+): Promise<PriorState> => beginCall(trx, { ...name, jobId, tenantId, requestHash: requestHash ?? null })
+
 /**
  * Journals a call to the outside, makes it, and journals its outcome in the transaction of the next `effect` or `finish`. The key comes
  * from the record, never from the attempt. `call` learns in which state an earlier try left the same key: where that is `started` or
  * `unknown` the other side may have acted, so read or search before repeating. An adapter that throws leaves `unknown` behind.
- * Its outcome opens or closes the gate of the job's account.
+ * Its outcome opens or closes the gate of the job's account. `begun` is what `journalCall` answered, where that has committed already.
  */
 export const externalCall = async <O extends CallOutcome, P>(
   context: Calling & Pick<JobContext<P>, 'payload' | 'withNext' | 'effect'>,
-  { provider, operation, key, requestHash }: CallKey & { requestHash?: Buffer },
+  { begun, ...named }: Call & { begun?: PriorState },
   call: (prior: PriorState) => Promise<O>,
 ): Promise<{ outcome: O; priorState: PriorState }> => {
+  const { provider, operation, key } = named
   const name = { provider, operation, key }
-  const prior = await context.effect((trx) =>
-    beginCall(trx, { ...name, jobId: context.jobId, tenantId: context.tenantId, requestHash: requestHash ?? null }),
-  )
+  const prior = begun === undefined ? await context.effect((trx) => journalCall(trx, context, named)) : begun
   crashPoint('call.started', operation)
   const journal = async (outcome: CallOutcome) => {
     const { code, httpStatus, reference } = outcome

@@ -130,6 +130,12 @@ const neverConnected = new Set([
   'ETLS',
   'EAUTH',
 ])
+/**
+ * Codes of a TLS handshake that failed, with which no connection ever carried a mail: a certificate that is not of the server's name or of no known authority,
+ * or a server that speaks another version of TLS, or none.
+ */
+const handshake =
+  /CERT|^(INVALID_(CA|PURPOSE)|UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH)$|^ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|\w+_ALERT_(PROTOCOL_VERSION|HANDSHAKE_FAILURE))$/
 /** The server wants a login that it accepts, whatever the message. */
 const loginRefused = new Set([530, 534, 535])
 const ofMessage = /^(MAIL FROM|RCPT TO|DATA)/
@@ -157,8 +163,8 @@ const failed = (error: SmtpError): SendOutcome => {
   }
   if (error.code === 'EENVELOPE') return { kind: 'refused', code: 'invalid_address', message }
   const isEarly = error.timeoutType === 'CONNECT_TIMEOUT' || error.timeoutType === 'GREETING_TIMEOUT'
-  if (isEarly || neverConnected.has(error.originalCode ?? '') || neverConnected.has(error.code ?? ''))
-    return { kind: 'not_sent', code, message }
+  const isNever = (name = '') => neverConnected.has(name) || handshake.test(name)
+  if (isEarly || isNever(error.originalCode) || isNever(error.code)) return { kind: 'not_sent', code, message }
   return { kind: 'unknown', code, message }
 }
 

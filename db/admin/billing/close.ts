@@ -1,6 +1,6 @@
 import { subscriptionInvoiceIssued, subscriptionInvoicePaid } from '../../../config/events/admin.ts'
 import { addDays } from '../../../config/time.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { later, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { periodEnd } from '../rules/periods.ts'
@@ -49,8 +49,9 @@ export const parkFailed = async (
   if (row) await park(trx, runId, tenantId, 'close_failed', message.slice(0, 300))
 }
 
-const countIssued = (trx: Trx, runId: string, tenantId: string) =>
-  sql(trx, `update billing_run set issued = issued + 1, parked = ${othersParked} where id = :runId`, {
+/** Counts with the commit: every close of a run counts in its one row. */
+const countIssued = (trx: Trx, runId: string, tenantId: string): void =>
+  later(trx, `update billing_run set issued = issued + 1, parked = ${othersParked} where id = :runId`, {
     runId,
     tenantId,
   })
@@ -146,7 +147,7 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
     `update subscription set period_start = period_end, period_end = ?, version = version + 1 where tenant_id = ?`,
     [periodEnd(end, anchorDay), tenantId],
   )
-  await countIssued(trx, runId, tenantId)
+  if (total > 0) await startCollection(trx, invoiceId)
   const { number, dueOn } = await takeNumber(trx, invoiceId)
   const data = { invoiceId, number, total, currency, dueOn }
   if (total > 0) {
@@ -155,8 +156,8 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
       day: dueOn,
       amount: wordsOf(total, currency, subscription.locale),
     })
-    await startCollection(trx, invoiceId)
   }
   await emit(trx, subscriptionInvoiceIssued, { propertyId: null, id: invoiceId, version: null, data })
   if (total === 0) await emit(trx, subscriptionInvoicePaid, { propertyId: null, id: invoiceId, version: null, data })
+  countIssued(trx, runId, tenantId)
 }
