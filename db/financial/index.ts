@@ -1,4 +1,5 @@
 /** The ledger's front door: what other modules may call, each with the open transaction. */
+export { bookDocument, sealBookDocuments } from './book-document.ts'
 export { accountFor, defaultBook, provisionBook } from './book.ts'
 export { bookFor, listBalances, readChart } from './chart.ts'
 export { carryOutIntegrityRun, registerCheck } from './checks.ts'
