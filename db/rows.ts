@@ -408,6 +408,8 @@ export interface BookRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  sealed: Buffer | null
+  documentIndex: Buffer | null
 }
 
 export interface BookTickRow {
@@ -5300,10 +5302,10 @@ export const tables = {
     computed: [],
   },
   book: {
-    fields: ['tenantId', 'id', 'name', 'legalName', 'countryCode', 'document', 'taxRegime', 'currency', 'timeZone', 'fiscalYearStartMonth', 'lockedUntil', 'approvalThreshold', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'name', 'legalName', 'countryCode', 'document', 'taxRegime', 'currency', 'timeZone', 'fiscalYearStartMonth', 'lockedUntil', 'approvalThreshold', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt', 'sealed', 'documentIndex'],
     documents: [],
     filled: ['tenantId', 'id', 'taxRegime', 'fiscalYearStartMonth', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['document', 'lockedUntil', 'approvalThreshold'],
+    nullable: ['document', 'lockedUntil', 'approvalThreshold', 'sealed', 'documentIndex'],
     computed: [],
   },
   book_tick: {
