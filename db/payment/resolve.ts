@@ -1,6 +1,7 @@
 import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { paymentExceptionResolved } from '../../config/events/payment.ts'
-import { raisePosting } from '../financial/index.ts'
+import { todayIn } from '../../config/time.ts'
+import { raisePosting, zoneOfBook } from '../financial/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { equal, pageOf } from '../lib/lists.ts'
@@ -75,7 +76,7 @@ const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: str
     source: { id: exception.id },
     bookId: place.bookId,
     ...(exception.propertyId === null ? {} : { propertyId: exception.propertyId }),
-    postingDate: new Date().toISOString().slice(0, 10),
+    postingDate: todayIn(await zoneOfBook(trx, place.bookId)),
     fromOutside: true,
     payload: {
       amounts: { amount: difference },
