@@ -375,7 +375,7 @@ export const personalData: readonly PersonalTable[] = [
       sealed: 'null',
       status: `'archived'`,
     },
-    until: 'the time for which the law keeps accounts',
+    until: 'eleven years after the last document, as the law of taxes wants it',
   },
   {
     table: 'receivable',
