@@ -1216,6 +1216,7 @@ export interface FiscalDocumentRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  erasedAt: Date | null
 }
 
 export interface FiscalExchangeRow {
@@ -5589,10 +5590,10 @@ export const tables = {
     computed: [],
   },
   fiscal_document: {
-    fields: ['tenantId', 'id', 'kind', 'bookId', 'propertyId', 'receivableId', 'folioId', 'adapter', 'status', 'series', 'rpsNumber', 'total', 'currency', 'serviceText', 'snapshot', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'attempts', 'reads', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'bookId', 'propertyId', 'receivableId', 'folioId', 'adapter', 'status', 'series', 'rpsNumber', 'total', 'currency', 'serviceText', 'snapshot', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'attempts', 'reads', 'createdBy', 'version', 'createdAt', 'updatedAt', 'erasedAt'],
     documents: ['rejection'],
     filled: ['tenantId', 'id', 'kind', 'status', 'series', 'serviceText', 'attempts', 'reads', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['propertyId', 'receivableId', 'folioId', 'rpsNumber', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'createdBy'],
+    nullable: ['propertyId', 'receivableId', 'folioId', 'rpsNumber', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'createdBy', 'erasedAt'],
     computed: [],
   },
   fiscal_exchange: {
