@@ -300,6 +300,13 @@ export const personalData: readonly PersonalTable[] = [
     until: 'the end of the tenant',
   },
   {
+    table: 'book',
+    columns: { sealed: 'document', document_index: 'document' },
+    basis: 'legal_obligation',
+    erasure: 'elsewhere',
+    until: 'the end of the tenant, whose natural person it is',
+  },
+  {
     table: 'supplier',
     columns: {
       legal_name: 'identity',
@@ -368,7 +375,7 @@ export const personalData: readonly PersonalTable[] = [
       sealed: 'null',
       status: `'archived'`,
     },
-    until: 'the time for which the law keeps accounts',
+    until: 'eleven years after the last document, as the law of taxes wants it',
   },
   {
     table: 'receivable',

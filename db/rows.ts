@@ -408,6 +408,8 @@ export interface BookRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  sealed: Buffer | null
+  documentIndex: Buffer | null
 }
 
 export interface BookTickRow {
@@ -1214,6 +1216,7 @@ export interface FiscalDocumentRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  erasedAt: Date | null
 }
 
 export interface FiscalExchangeRow {
@@ -5300,10 +5303,10 @@ export const tables = {
     computed: [],
   },
   book: {
-    fields: ['tenantId', 'id', 'name', 'legalName', 'countryCode', 'document', 'taxRegime', 'currency', 'timeZone', 'fiscalYearStartMonth', 'lockedUntil', 'approvalThreshold', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'name', 'legalName', 'countryCode', 'document', 'taxRegime', 'currency', 'timeZone', 'fiscalYearStartMonth', 'lockedUntil', 'approvalThreshold', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt', 'sealed', 'documentIndex'],
     documents: [],
     filled: ['tenantId', 'id', 'taxRegime', 'fiscalYearStartMonth', 'singleOperator', 'isDefault', 'active', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['document', 'lockedUntil', 'approvalThreshold'],
+    nullable: ['document', 'lockedUntil', 'approvalThreshold', 'sealed', 'documentIndex'],
     computed: [],
   },
   book_tick: {
@@ -5587,10 +5590,10 @@ export const tables = {
     computed: [],
   },
   fiscal_document: {
-    fields: ['tenantId', 'id', 'kind', 'bookId', 'propertyId', 'receivableId', 'folioId', 'adapter', 'status', 'series', 'rpsNumber', 'total', 'currency', 'serviceText', 'snapshot', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'attempts', 'reads', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'bookId', 'propertyId', 'receivableId', 'folioId', 'adapter', 'status', 'series', 'rpsNumber', 'total', 'currency', 'serviceText', 'snapshot', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'attempts', 'reads', 'createdBy', 'version', 'createdAt', 'updatedAt', 'erasedAt'],
     documents: ['rejection'],
     filled: ['tenantId', 'id', 'kind', 'status', 'series', 'serviceText', 'attempts', 'reads', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['propertyId', 'receivableId', 'folioId', 'rpsNumber', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'createdBy'],
+    nullable: ['propertyId', 'receivableId', 'folioId', 'rpsNumber', 'authorityNumber', 'verificationCode', 'accessKey', 'authorisedAt', 'documentUrl', 'xmlBlobId', 'rejection', 'cancelReason', 'nextReadAt', 'createdBy', 'erasedAt'],
     computed: [],
   },
   fiscal_exchange: {

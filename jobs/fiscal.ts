@@ -1,5 +1,5 @@
 import { Obj, OneOf, Uuid } from '../config/schema.ts'
-import { every, job } from './job.ts'
+import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 const ofDocument = Obj({ tenantId: Uuid, fiscalDocumentId: Uuid })
@@ -43,6 +43,14 @@ export const tickDunning = job({
   retry: 'tick',
 })
 
+/** Takes what names a person out of fiscal documents that are eleven years old, and off erased customers without a later document. */
+export const eraseFiscalJob = job({
+  name: 'maintenance.erase-fiscal',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 export const fiscalJobs: Job[] = [
   sendFiscal,
   readFiscal,
@@ -52,5 +60,10 @@ export const fiscalJobs: Job[] = [
   runDunning,
   sendReceivable,
   tickDunning,
+  eraseFiscalJob,
 ]
-export const fiscalSchedules: Schedule[] = [every(15, sweepFiscal), every(3_600, tickDunning)]
+export const fiscalSchedules: Schedule[] = [
+  every(15, sweepFiscal),
+  every(3_600, tickDunning),
+  daily('03:50', eraseFiscalJob),
+]

@@ -44,6 +44,6 @@ export const payableChecklist: ItemDeclaration[] = [
     blocking: false,
     text: `select w.id from payable_withholding w join payable p on p.tenant_id = w.tenant_id and p.id = w.payable_id
       where p.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('approved', 'partly_paid', 'paid') and w.collected_by_id is null
-      and p.posting_on between cast(:from as date) and cast(:to as date) and cast(:to as date) < date_trunc('month', current_date)`,
+      and p.posting_on between cast(:from as date) and cast(:to as date) and cast(:to as date) < date_trunc('month', (select now() at time zone b.time_zone from book b where b.tenant_id = :tenantId and b.id = :bookId))`,
   },
 ]

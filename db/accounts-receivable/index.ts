@@ -13,6 +13,7 @@ export {
 } from './fiscal/calls.ts'
 export type { AuthorityWord, CallAnswer, FiscalCall } from './fiscal/calls.ts'
 export { cancelFiscal, createFiscalDocument, makeRequested, requestFiscal, retryFiscal } from './fiscal/commands.ts'
+export { customersToForget, eraseFiscal, fiscalToErase, forgetCustomers } from './fiscal/retention.ts'
 export { fiscalSorts, listFiscal, readFiscalDocument, rpsNumbers, statusOfFiscal } from './fiscal/read.ts'
 export type { FiscalShown } from './fiscal/read.ts'
 export { readSettings, setSettings } from './settings/settings.ts'

@@ -3,6 +3,7 @@ import { shippedCategories } from '../../config/issues.ts'
 import { builtInTemplates } from '../../config/message-texts/templates.ts'
 import { builtInAutomations } from '../../config/message-texts/texts.ts'
 import { provisionTenant } from '../../jobs/admin.ts'
+import { sealBookDocuments } from '../financial/index.ts'
 import { provisionIssues } from '../issues/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
@@ -16,6 +17,7 @@ export const provisionMark = createHash('sha256')
       builtInTemplates.map(({ key }) => key),
       builtInAutomations.map(({ name }) => name),
       shippedCategories.map(({ code }) => code),
+      'documents of books are sealed',
     ]),
   )
   .digest('hex')
@@ -25,6 +27,7 @@ export const provisionMark = createHash('sha256')
 export const provisionParts = async (trx: Trx): Promise<void> => {
   await provisionMessages(trx)
   await provisionIssues(trx)
+  await sealBookDocuments(trx)
   await sql(trx, `update tenant set provisioned = ? where id = ? and provisioned is distinct from ?`, [
     provisionMark,
     contextOf(trx).tenantId,

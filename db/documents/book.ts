@@ -40,9 +40,18 @@ export const bookOf = async (
 
 export const todayOf = ({ timeZone }: Pick<BookFacts, 'timeZone'>): string => todayIn(timeZone)
 
-/** 422 `date_out_of_range` for the date of a fact that is still to come. */
-export const refuseFuture = (book: Pick<BookFacts, 'timeZone'>, on: string, field: string): void => {
+/**
+ * Today in the zone of the book, or the day of the fact that follows, where that is later: the business day of a house in a zone ahead of that of its book is, for
+ * some hours of each night.
+ */
+export const todayAfter = (book: Pick<BookFacts, 'timeZone'>, fact: string): string => {
   const today = todayOf(book)
+  return fact > today ? fact : today
+}
+
+/** 422 `date_out_of_range` for the date of a fact that is still to come; `known` is the day of a fact that stands already, which is none. */
+export const refuseFuture = (book: Pick<BookFacts, 'timeZone'>, on: string, field: string, known = ''): void => {
+  const today = todayAfter(book, known)
   if (on > today)
     throw unprocessable('date_out_of_range', 'A fact is not dated ahead', [
       { field, message: `must be ${today} or earlier` },

@@ -1,7 +1,7 @@
 /** The shared parts of documents of both sides: numbers without gaps, installments with their figures, and parties. Other modules import this file alone. */
 export { accountTypes, maskBankDetails, normalBankDetails, pixKeyTypes } from './bank-details.ts'
 export type { BankDetails } from './bank-details.ts'
-export { bookOf, refuseFuture, todayOf } from './book.ts'
+export { bookOf, refuseFuture, todayAfter, todayOf } from './book.ts'
 export type { BookFacts } from './book.ts'
 export {
   changedContacts,
@@ -18,7 +18,14 @@ export {
 } from './parties.ts'
 export type { PartyContacts, PartyContactsChange } from './parties.ts'
 export { ageing } from './installments/ageing.ts'
-export { beginVersions, installmentsIn, replaceInstallments, settle, storeSchedule } from './installments/settle.ts'
+export {
+  addInstallments,
+  beginVersions,
+  installmentsIn,
+  replaceInstallments,
+  settle,
+  storeSchedule,
+} from './installments/settle.ts'
 export type { Fact, Installment } from './installments/settle.ts'
 export type { Side } from './installments/side.ts'
 export { statement } from './installments/statement.ts'

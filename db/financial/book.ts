@@ -5,6 +5,7 @@ import { todayIn, addDays } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { expression, insertRow } from '../lib/records.ts'
+import { keptDocument } from './book-document.ts'
 import { Book } from './models.ts'
 import { createYear, periodsOf, yearStart } from './years.ts'
 
@@ -119,7 +120,7 @@ export const provisionBook = async (trx: Trx, book: NewBook): Promise<string> =>
     name: book.name,
     legalName: book.legalName ?? book.name,
     countryCode: book.countryCode,
-    document: book.document,
+    ...(await keptDocument(trx, { id: bookId, countryCode: book.countryCode }, book.document ?? null)),
     taxRegime: book.taxRegime ?? 'other',
     currency: book.currency,
     timeZone: book.timeZone,

@@ -8,13 +8,23 @@ import type { Trx } from '../lib/connection.ts'
 import { equal, pageOf } from '../lib/lists.ts'
 import { changeRow, readRow } from '../lib/records.ts'
 import { unlessNamed } from '../lib/remove.ts'
+import { bookDocument, keptDocument } from './book-document.ts'
 import { provisionBook } from './book.ts'
 import { Book } from './models.ts'
 
 type Locks = { journalId: string; code: string; kind: JournalKind; lockedUntil: string | null }
 type OpenPeriod = { id: string; startsOn: string; endsOn: string }
 
-export const listBooks = pageOf(Book, { order: ['name', 'id'], filters: { active: equal('active') } })
+const page = pageOf(Book, { order: ['name', 'id'], filters: { active: equal('active') } })
+
+/** A page of books by name, with their tax numbers. */
+export const listBooks = async (trx: Trx, asked: Parameters<typeof page>[1]) => {
+  const found = await page(trx, asked)
+  return {
+    ...found,
+    rows: await Promise.all(found.rows.map(async (book) => ({ ...book, document: await bookDocument(trx, book) }))),
+  }
+}
 
 /** A book with its first open period, the locks of its journals, and its properties. 404. */
 export const readBook = async (trx: Trx, id: string) => {
@@ -34,7 +44,13 @@ export const readBook = async (trx: Trx, id: string) => {
     ),
     sql<{ id: string }>(trx, `select id from property where tenant_id = ? and book_id = ? order by id`, [tenantId, id]),
   ])
-  return { ...book, openPeriod: period, journals, propertyIds: properties.map((one) => one.id) }
+  return {
+    ...book,
+    document: await bookDocument(trx, book),
+    openPeriod: period,
+    journals,
+    propertyIds: properties.map((one) => one.id),
+  }
 }
 
 const refuseDocument = (countryCode: string, document: string | null | undefined) => {
@@ -109,7 +125,11 @@ export const changeBook = async (trx: Trx, id: string, change: BookChange): Prom
       tenantId,
     ])
   }
-  await changeRow(trx, Book, id, change)
+  const { document, ...rest } = change
+  await changeRow(trx, Book, id, {
+    ...rest,
+    ...(document === undefined ? {} : await keptDocument(trx, book, document)),
+  })
 }
 
 export type LockChange = {

@@ -124,7 +124,20 @@ export const assertOpen = async (trx: Trx, bookId: string, date: string): Promis
   if (period.locked) throw unprocessable('date_locked', 'The date is locked', errors)
 }
 
-/** The date itself where the book takes it, else the first later day that it takes: for dates of gateways and banks. */
+/** The zone in which the days of a book lie: what a gateway dates by an instant is booked on the day that it was there. */
+export const zoneOfBook = async (trx: Trx, bookId: string): Promise<string> => {
+  const book = await sqlOne<{ timeZone: string }>(trx, `select time_zone from book where tenant_id = ? and id = ?`, [
+    contextOf(trx).tenantId,
+    bookId,
+  ])
+  if (!book) throw new PostingError('no such book')
+  return book.timeZone
+}
+
+/**
+ * The date itself where the book takes it, else the first later day that it takes: for dates of gateways and banks. Locks of the journals in which money is posted
+ * count as that of the book does, since the wall of events obeys them, too.
+ */
 export const firstOpenDay = async (
   trx: Trx,
   place: { bookId?: string; propertyId?: string },
@@ -134,7 +147,8 @@ export const firstOpenDay = async (
     trx,
     `select min(greatest(p.starts_on, f.day)) as day
      from book b
-     cross join lateral (select greatest(cast(:date as date), b.locked_until + 1) as day) f
+     cross join lateral (select greatest(cast(:date as date), b.locked_until + 1, max(j.locked_until) + 1) as day from journal j
+       where j.tenant_id = b.tenant_id and j.book_id = b.id and j.kind in ('sales', 'purchases', 'cash')) f
      join fiscal_period p on p.tenant_id = b.tenant_id and p.book_id = b.id and p.kind = 'regular' and p.status = 'open' and p.ends_on >= f.day
      where b.tenant_id = :tenantId
        and b.id = coalesce(cast(:bookId as uuid), (select p.book_id from property p where p.tenant_id = :tenantId and p.id = cast(:propertyId as uuid)))`,

@@ -1,8 +1,17 @@
 /** The ledger's front door: what other modules may call, each with the open transaction. */
+export { bookDocument, sealBookDocuments } from './book-document.ts'
 export { accountFor, defaultBook, provisionBook } from './book.ts'
 export { bookFor, listBalances, readChart } from './chart.ts'
 export { carryOutIntegrityRun, registerCheck } from './checks.ts'
-export { assertOpen, businessDay, firstOpenDay, lockDayForRoll, openBusinessDay, rollBusinessDay } from './days.ts'
+export {
+  assertOpen,
+  businessDay,
+  firstOpenDay,
+  lockDayForRoll,
+  openBusinessDay,
+  rollBusinessDay,
+  zoneOfBook,
+} from './days.ts'
 export { listEntries, readEntry } from './journal.ts'
 export type { Posting, PostingContext, PostingItem, PostingPayload } from './rules/payload.ts'
 export { createAccountBeside } from './beside.ts'

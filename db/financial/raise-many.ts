@@ -89,9 +89,9 @@ export const raiseDocumentPostings = async (
   for (let from = 0; from < postings.length; from += atOnce) {
     const rows = await sql<{ xid: string }>(
       trx,
-      `insert into posting_event (id, book_id, event, source_id, source_seq, dated, posting_date, payload, seq, period_id)
-       select e.id, :bookId, e.event, e.source_id, e.source_seq, 'document', e.posting_date, e.payload, 0, '00000000-0000-4000-8000-000000000000'
-       from jsonb_to_recordset(cast(:postings as jsonb)) as e (id uuid, event text, source_id uuid, source_seq int, payload jsonb, posting_date date)
+      `insert into posting_event (id, book_id, event, source_id, source_seq, dated, posting_date, payload, journal_kind, seq, period_id)
+       select e.id, :bookId, e.event, e.source_id, e.source_seq, 'document', e.posting_date, e.payload, e.journal_kind, 0, '00000000-0000-4000-8000-000000000000'
+       from jsonb_to_recordset(cast(:postings as jsonb)) as e (id uuid, event text, source_id uuid, source_seq int, payload jsonb, posting_date date, journal_kind text)
        on conflict (tenant_id, event, source_id, source_seq) do nothing
        returning cast(pg_current_xact_id() as text) as xid`,
       {
@@ -104,6 +104,7 @@ export const raiseDocumentPostings = async (
             source_seq: source.seq ?? 0,
             payload,
             posting_date: days.get(date) ?? date,
+            journal_kind: journalOf(event),
           })),
         ),
       },

@@ -40,6 +40,7 @@ const constraints: Record<string, () => ApiError> = {
   journal_entry_reverses_key: () => conflict('already_reversed', 'The entry was reversed before'),
   tax_rule_one_at_a_time: () => unprocessable('tax_rule_overlap', 'A rule of this code is valid in that time'),
   book_document: () => conflict('duplicate_code', 'Another book has this document'),
+  book_document_index: () => conflict('duplicate_code', 'Another book has this document'),
   journal_code_key: () => conflict('duplicate_code', 'This code is taken'),
   account_code_key: () => conflict('duplicate_code', 'This code is taken'),
   cost_center_code_key: () => conflict('duplicate_code', 'This code is taken'),

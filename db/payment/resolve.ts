@@ -1,7 +1,7 @@
 import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { paymentExceptionResolved } from '../../config/events/payment.ts'
 import { todayIn } from '../../config/time.ts'
-import { raisePosting } from '../financial/index.ts'
+import { raisePosting, zoneOfBook } from '../financial/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { equal, pageOf } from '../lib/lists.ts'
@@ -36,10 +36,9 @@ const kindsWrittenOff: readonly string[] = [
 ]
 
 const placeOf = async (trx: Trx, exception: PaymentExceptionRow) => {
-  const account = await sqlOne<{ id: string; bookId: string; timeZone: string }>(
+  const account = await sqlOne<{ id: string; bookId: string }>(
     trx,
-    `select a.id, a.book_id, b.time_zone from gateway_account a
-     join book b on b.tenant_id = a.tenant_id and b.id = a.book_id where a.id = coalesce(:accountId::uuid,
+    `select a.id, a.book_id from gateway_account a where a.id = coalesce(:accountId::uuid,
        (select gateway_account_id from payment where id = :subjectId and :type = 'payment'),
        (select gateway_account_id from refund where id = :subjectId and :type = 'refund'))`,
     { accountId: exception.gatewayAccountId, subjectId: exception.subjectId, type: exception.subjectType },
@@ -77,7 +76,7 @@ const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: str
     source: { id: exception.id },
     bookId: place.bookId,
     ...(exception.propertyId === null ? {} : { propertyId: exception.propertyId }),
-    postingDate: todayIn(place.timeZone),
+    postingDate: todayIn(await zoneOfBook(trx, place.bookId)),
     fromOutside: true,
     payload: {
       amounts: { amount: difference },

@@ -4,6 +4,7 @@ import { reportOf } from '../../config/reports.ts'
 import type { ReportFormat, ReportKey, ReportLocale } from '../../config/reports.ts'
 import { reportLocaleOf } from '../../config/report-texts.ts'
 import { subjectFacts } from '../../config/subjects.ts'
+import { todayIn } from '../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -101,7 +102,8 @@ const checkSchedule = async (
     parameters,
     ownerId,
     recipients,
-  }: Required<Pick<NewSchedule, 'report' | 'parameters' | 'ownerId' | 'recipients'>>,
+    trigger,
+  }: Required<Pick<NewSchedule, 'report' | 'parameters' | 'ownerId' | 'recipients'>> & { trigger: Trigger },
 ) => {
   const { period } = parameters
   if (period !== undefined && !(periods as readonly unknown[]).includes(period))
@@ -117,7 +119,7 @@ const checkSchedule = async (
       { field: 'feature', message: subjectFacts(subject).feature ?? '' },
     ])
   if (refusal !== null) throw forbidden()
-  const today = new Date().toISOString().slice(0, 10)
+  const today = todayIn(trigger.type === 'clock' ? trigger.timeZone : (await tenantOf(trx)).timeZone)
   await checkedParameters(
     trx,
     report,
@@ -159,8 +161,8 @@ export const createSchedule = async (trx: Trx, given: NewSchedule, createdBy: st
   )
   if ((counted?.count ?? 0) >= most) throw unprocessable('schedule_limit', `A tenant has at most ${most} schedules`)
   const { parameters = {}, active = true, locale, recipients, trigger: asked, ...rest } = given
-  await checkSchedule(trx, { ...rest, parameters, recipients })
   const trigger = await triggerOf(trx, asked)
+  await checkSchedule(trx, { ...rest, parameters, recipients, trigger })
   const row = await insertRow(trx, ReportSchedule, {
     ...rest,
     parameters,
@@ -184,7 +186,7 @@ export const changeSchedule = async (trx: Trx, id: string, change: ScheduleChang
   const active = change.active ?? before.active
   const { report = before.report, parameters = before.parameters, ownerId = before.ownerId } = change
   const recipients = [...new Set(change.recipients ?? before.recipients)]
-  if (active) await checkSchedule(trx, { report, parameters, ownerId, recipients })
+  if (active) await checkSchedule(trx, { report, parameters, ownerId, recipients, trigger })
   else await refuseStrangers(trx, [...new Set([...(change.ownerId ? [ownerId] : []), ...(change.recipients ?? [])])])
   const isNew = change.trigger !== undefined || active !== before.active
   const { trigger: _, ...fields } = change

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql } from '../../db/lib/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { eraseFiscalJob } from '../../jobs/fiscal.ts'
 import { newCpf } from '../guests/support.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -92,6 +94,26 @@ describe('The erasure of a guest who is a customer', function () {
       issue: true,
     })
     expect([status, reply.code]).to.deep.equal([409, 'customer_archived'])
+    // Eleven years after the last document the law wants name and number no more.
+    const forget = async () => {
+      await inPlatform((trx) => enqueue(trx, eraseFiscalJob, {}))
+      await world.drain({ kinds: ['maintenance.erase-fiscal'] })
+      return (await rowOf(customerId))?.text
+    }
+    const age = (by: string) =>
+      world.database.admin.transaction(async (trx) => {
+        await sql(trx, `set local session_replication_role = replica`)
+        await sql(
+          trx,
+          `update receivable set posting_on = current_date - ?::interval, updated_at = now() - ?::interval where customer_id = ?`,
+          [by, by, customerId],
+        )
+      })
+    await age('10 years 11 months')
+    expect(await forget()).to.include('Rasputin')
+    await age('11 years 2 days')
+    const forgotten = await forget()
+    for (const trace of ['Rasputin', 'rasputin', document]) expect(forgotten).not.to.include(trace)
     const again = { kind: 'person', legalName: randomUUID(), currency: 'BRL', guestId }
     expect((await a.send(a.finance, 'POST', `${a.path}/customers`, again))[0]).to.be.within(400, 499)
   })

@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { beginCall } from '../../db/jobs/index.ts'
 import { beginSend } from '../../db/accounts-receivable/index.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { eraseFiscalJob } from '../../jobs/fiscal.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceivables, paulista } from './desk.ts'
@@ -67,6 +69,38 @@ describe('fiscal documents', function () {
     expect(log(done)).to.deep.equal(['send authorised'])
     const { data } = await a.good(a.finance, 'GET', `fiscal-documents?q=${done.accessKey}`)
     expect(data.map((one: Parsed) => one.id)).to.deep.equal([id])
+  })
+
+  it('keeps what it said for eleven years, and names nobody afterwards', async () => {
+    const id = await request()
+    await world.drain()
+    const before = await read(id)
+    const { admin } = world.database
+    const refusal = (change: string) =>
+      sql(admin, `update fiscal_document set ${change} where id = ?`, [id]).then(
+        () => 'done',
+        (error: { constraint?: string }) => error.constraint,
+      )
+    for (const change of [`snapshot = '\\x00'`, 'erased_at = now()', 'rps_number = 999'])
+      expect(await refusal(change), change).to.equal('fiscal_document_kept')
+    const erase = async () => {
+      await inPlatform((trx) => enqueue(trx, eraseFiscalJob, {}))
+      await world.drain({ kinds: ['maintenance.erase-fiscal'] })
+      return read(id)
+    }
+    await sql(
+      admin,
+      `update fiscal_document set created_at = now() - interval '11 years' + interval '1 day' where id = ?`,
+      [id],
+    )
+    expect((await erase()).snapshot).to.deep.equal(before.snapshot)
+    await sql(admin, `update fiscal_document set created_at = now() - interval '11 years' where id = ?`, [id])
+    const after = await erase()
+    expect(after.snapshot.taker).to.include({ name: 'erased', document: null, email: null, address: null })
+    expect(after.snapshot.amounts).to.deep.equal(before.snapshot.amounts)
+    for (const field of ['rpsNumber', 'accessKey', 'authorityNumber', 'status', 'total'])
+      expect(after[field], field).to.equal(before[field])
+    expect(log(after)).to.deep.equal(log(before))
   })
 
   it('is rejected, and goes again under its number with what its source says now', async () => {

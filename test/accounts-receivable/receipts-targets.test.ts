@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
+import { addDays } from '../../config/time.ts'
 import { beginSending, createCashAccount, registerPixSender, settleTransfer } from '../../db/cash/index.ts'
+import { rollBusinessDay } from '../../db/financial/index.ts'
 import { addSandboxAccount } from '../../db/payment/index.ts'
 import { registerModules } from '../../db/register.ts'
 import { openFolio } from '../../db/reservations/folio/create.ts'
@@ -49,6 +51,38 @@ describe('money of customers between receipts, folios and payments', function ()
     return folioId
   }
   const balance = async (folioId: string) => (await a.good(a.owner, 'GET', `folios/${folioId}`)).balance as number
+
+  it('a house whose business day is ahead of the day of its book takes money, undoes it and gives it back', async () => {
+    // So it is for some hours of each night where the zone of the house is ahead of that of its book.
+    const other = await openReceipts(world, { ofHouse: true })
+    const { house, finance, owner } = other
+    const registerId = await house.inHouse((trx) =>
+      createCashAccount(trx, { kind: 'register', code: 'TILL', name: 'Till', propertyId: house.propertyId }),
+    )
+    const day = addDays(house.today, 1)
+    const customerId = await other.customer()
+    await other.plain(customerId, [10_000])
+    await house.inHouse((trx) => rollBusinessDay(trx, house.propertyId, house.today, {}))
+    await other.good(owner, 'POST', 'cash/sessions', { registerId, count: {} })
+    const money = { customerId, cashAccountId: registerId, method: 'cash', receivedOn: day }
+    const { id, allocations } = await other.receipt({ ...money, amount: 10_000, auto: true })
+    const dates = () =>
+      other.rows<{ on: string }>(
+        `select dated_on as "on" from receipt_allocation where receipt_id = :id order by created_at`,
+        { id },
+      )
+    await other.good(finance, 'DELETE', `${at(id, 'allocations')}/${(allocations as Parsed[])[0]?.id}`)
+    expect((await dates()).map(({ on }) => on)).to.deep.equal([day, day])
+    await other.good(owner, 'POST', at(id, 'refund'), { amount: 4_000, via: 'manual', reason: 'Too much' })
+    const [refund] = await other.rows(`select requested_on, ended_on from receipt_refund where receipt_id = :id`, {
+      id,
+    })
+    expect(Object.values(refund ?? {})).to.deep.equal([day, day])
+    const { id: mistaken } = await other.receipt({ ...money, amount: 500 })
+    await other.good(finance, 'POST', at(mistaken, 'reverse'), { reason: 'A mistake' })
+    await world.drain()
+    expect(await other.failing()).to.deep.equal([])
+  })
 
   it('an advance pays a folio up to what it owes, and comes back where it stands', async () => {
     const customerId = await a.customer()

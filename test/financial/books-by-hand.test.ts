@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { provisionParts } from '../../db/admin/index.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { newCpf } from '../guests/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -351,6 +353,60 @@ describe('the ledger in the hands of people', () => {
     const period = (years.body.data as { periods: { id: string }[] }[])[0]?.periods[0]
     const shown = await owner.send('GET', `financial/periods/${period?.id}`)
     expect((shown.body.checklist as { code: string }[]).map(({ code }) => code)).to.include('events_waiting')
+  })
+
+  it('seals the number of a natural person whose book it is, and finds it all the same', async () => {
+    const cpf = newCpf()
+    const dotted = cpf.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4')
+    const book = (document: string) => ({
+      name: 'Person',
+      legalName: 'Casa de Ana',
+      countryCode: 'BR',
+      document,
+      taxRegime: 'simples',
+      currency: 'BRL',
+      timeZone: 'America/Sao_Paulo',
+      firstYearStartsOn: `${house.day(0).slice(0, 4)}-01-01`,
+      template: 'none',
+    })
+    const made = await owner.send('POST', books, book(dotted))
+    expect([made.status, made.body.document], JSON.stringify(made.body)).to.deep.equal([201, cpf])
+    const id = made.body.id as string
+    const asText = `select b::text as text from book b where id = '${id}'`
+    const isPlain = async () => (await sqlOneOf<{ text: string }>(asText)).text.includes(cpf)
+    expect(await isPlain()).to.equal(false)
+    const twin = await owner.send('POST', books, book(cpf))
+    expect([twin.status, twin.body.code]).to.deep.equal([409, 'duplicate_code'])
+    const listed = await owner.send('GET', books)
+    expect((listed.body.data as { id: string; document: string }[]).find((one) => one.id === id)?.document).to.equal(
+      cpf,
+    )
+    // A company has its number in the open, however it is written, and once.
+    const company = await owner.send('PATCH', `${books}/${id}`, { document: '11.444.777/0001-61' })
+    expect(company.body.document).to.equal('11444777000161')
+    const same = await owner.send('POST', books, book('11444777000161'))
+    expect([same.status, same.body.code]).to.deep.equal([409, 'duplicate_code'])
+    expect((await owner.send('PATCH', `${books}/${id}`, { document: cpf })).body.document).to.equal(cpf)
+    // Plain numbers are refused by the database; those of an earlier release are sealed when the tenant is brought up to date.
+    const { admin } = world.database
+    const plain = () =>
+      sql(admin, `update book set sealed = null, document_index = null, document = ? where id = ?`, [dotted, id])
+    expect(
+      await plain().then(
+        () => null,
+        (error: { constraint?: string }) => error.constraint,
+      ),
+    ).to.equal('book_document_of_person')
+    await admin.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica')
+      await trx.raw(`update book set sealed = null, document_index = null, document = ? where id = ?`, [dotted, id])
+    })
+    const late = await owner.send('POST', books, book(cpf))
+    expect([late.status, late.body.code]).to.deep.equal([409, 'duplicate_code'])
+    for (const _ of ['once', 'again']) await inTenant(house.tenantId, (trx) => provisionParts(trx))
+    expect(await isPlain()).to.equal(false)
+    expect((await sqlOneOf<{ text: string }>(asText)).text).not.to.include(dotted)
+    expect((await owner.send('GET', `${books}/${id}`)).body.document).to.equal(cpf)
   })
 
   it('takes a party for what it is said to be alone', async () => {

@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { ApiError } from '../../config/errors.ts'
 import { addDays, todayIn } from '../../config/time.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { fromDatabase } from '../../db/lib/errors.ts'
-import { assertOpen, businessDay, openBusinessDay, raisePosting } from '../../db/financial/index.ts'
+import {
+  assertOpen,
+  businessDay,
+  openBusinessDay,
+  raiseDocumentPostings,
+  raisePosting,
+} from '../../db/financial/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from './support.ts'
 import type { House } from './support.ts'
@@ -72,8 +78,25 @@ describe('the days of the ledger', () => {
     expect(await raise(house.today, true)).to.equal(house.today)
     await inTenant(house.tenantId, (trx) => trx('book').update({ lockedUntil: house.today }))
     expect(await raise(house.today, true)).to.equal(addDays(house.today, 1))
+    // A journal is locked apart from its book, and the wall of events obeys both.
     await inTenant(house.tenantId, async (trx) => {
       await trx('book').update({ lockedUntil: null })
+      await trx('journal')
+        .where({ kind: 'cash' })
+        .update({ lockedUntil: addDays(house.today, 1) })
+    })
+    expect(await raise(house.today, true)).to.equal(addDays(house.today, 2))
+    expect(await code(() => raise(house.today, false))).to.equal('date_locked')
+    const fee = randomUUID()
+    const raised = await inTenant(house.tenantId, async (trx) => {
+      const payload = { amounts: { amount: 5 }, documents: { account: fee } }
+      const posting = { event: 'payment.gateway_fee_charged', source: { id: fee }, date: house.today, payload }
+      await raiseDocumentPostings(trx, house.bookId, [posting])
+      return sqlOne(trx, `select posting_date, journal_kind from posting_event where source_id = ?`, [fee])
+    })
+    expect(raised).to.deep.equal({ postingDate: addDays(house.today, 2), journalKind: 'cash' })
+    await inTenant(house.tenantId, async (trx) => {
+      await trx('journal').update({ lockedUntil: null })
       await trx('posting_event').update({ status: 'posted' })
     })
     await softCloseUpTo(house.today)

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { createCashAccount } from '../../db/cash/index.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
@@ -141,6 +143,41 @@ describe('statements of several books in one currency', () => {
     const flows = (totals['operating'] ?? 0) + (totals['investing'] ?? 0) + (totals['financing'] ?? 0)
     expect(flows + (totals['translationDifference'] ?? 0)).to.equal(633_006)
     expect(totals['financing']).to.equal(50_000 + 535_000)
+  })
+
+  it('takes out what two books owe each other by money that went from one to the other, and names a side that is missing', async () => {
+    const other = await makeBook(house.tenantId)
+    const finance = await openDesk(world, house, 'finance')
+    const bank = ({ bookId }: BookOfYears, code: string) =>
+      inTenant(house.tenantId, (trx) =>
+        createCashAccount(trx, { bookId, kind: 'bank', code, name: 'Banco', opening: { amount: 90_000, on: from } }),
+      )
+    const [ours, theirs] = [await bank(brazil, 'OURS'), await bank(other, 'THEIRS')]
+    const moved = async (cashAccountId: string, amount: number, counterBookId: string) => {
+      const body = { cashAccountId, amount, counterBookId, bookedOn: '2025-01-07', description: 'Loan between houses' }
+      const reply = await finance.send('POST', 'cash/movements', body, { idempotencyKey: randomUUID() })
+      expect(reply.status, JSON.stringify(reply.body)).to.equal(201)
+    }
+    const sheet = async () => {
+      await world.drain()
+      const path = `reports/consolidated-statements?bookId=${brazil.bookId}&bookId=${other.bookId}&statement=balance_sheet&startDate=${from}&endDate=${to}`
+      return (await owner.get(path)).body
+    }
+    const before = (await sheet()).totals as Record<string, number>
+    await moved(ours, -30_000, other.bookId)
+    const half = (await sheet()).totals as Record<string, number>
+    expect(half['eliminationDifference']).to.equal((before['eliminationDifference'] ?? 0) + 30_000)
+    await moved(theirs, 30_000, brazil.bookId)
+    const whole = await sheet()
+    expect(whole.totals).to.deep.equal(before)
+    // The company that is no part of this consolidation stays in it.
+    expect(rowOf(whole, '1.1.8.01')?.amount).to.equal(-22_000)
+    const control = `select distinct l.party_type, l.party_id from journal_line l join account a on a.id = l.account_id where a.role = 'intercompany' and l.book_id = ?`
+    const parties = await inTenant(house.tenantId, (trx) => sql(trx, control, [other.bookId]))
+    expect(parties).to.deep.equal([{ partyType: 'book', partyId: brazil.bookId }])
+    const none = { cashAccountId: ours, amount: 1, counterBookId: brazil.bookId, description: 'With itself' }
+    const itself = await finance.send('POST', 'cash/movements', none, { idempotencyKey: randomUUID() })
+    expect([itself.status, itself.body.code]).to.deep.equal([422, 'reference_not_found'])
   })
 
   it('needs no rate between books of one currency, and is for members of all properties', async () => {

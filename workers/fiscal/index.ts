@@ -3,7 +3,11 @@ import {
   beginCancel,
   beginRead,
   beginSend,
+  customersToForget,
+  eraseFiscal,
   fiscalDue,
+  fiscalToErase,
+  forgetCustomers,
   makeRequested,
   noteNotSent,
   requestReads,
@@ -14,6 +18,7 @@ import type { FiscalOperation } from '../../config/fiscal.ts'
 import { byTenant } from '../../db/lib/by-tenant.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import * as jobs from '../../jobs/fiscal.ts'
+import { eraseDue } from '../lib/erasing.ts'
 import { externalCall, readCall } from '../lib/external-call.ts'
 import type { PriorState } from '../lib/external-call.ts'
 import { heedCredentials, waitForCredentials } from '../lib/gate.ts'
@@ -99,6 +104,11 @@ export const processors: readonly Processor[] = [
           due.map(({ id }) => id),
         ),
       )
+    await context.finish()
+  }),
+  processor(jobs.eraseFiscalJob, async (context) => {
+    await eraseDue(context, fiscalToErase, eraseFiscal)
+    await eraseDue(context, customersToForget, forgetCustomers)
     await context.finish()
   }),
   onDatabase(jobs.requestFiscal, async (trx, { source, id }, { skip }) => {

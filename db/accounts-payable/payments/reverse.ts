@@ -5,7 +5,7 @@ import {
   payableReopened,
 } from '../../../config/events/accounts-payable.ts'
 import { accountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
-import { bookOf, refuseFuture, settle, todayOf } from '../../documents/index.ts'
+import { bookOf, refuseFuture, settle, todayAfter } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
@@ -143,7 +143,8 @@ export const voidPayment = async (
   )
   const accountId = refund?.cashAccountId ?? known?.cashAccountId ?? null
   const account = accountId === null ? null : await accountFacts(trx, accountId)
-  if (account?.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
+  const businessDate =
+    account?.kind === 'register' && account.propertyId !== null ? await businessDay(trx, account.propertyId) : null
   const { payment, items } = await lockPayment(trx, id, expected)
   if (!paymentMoves.isDue('voided', payment.status)) return
   const wanted = chosen(items, itemIds)
@@ -176,9 +177,14 @@ export const voidPayment = async (
     throw unprocessable('reference_not_found', 'The cash account is of another book', [
       { field: 'refund.cashAccountId', message: 'is of another book' },
     ])
-  const day = refund?.receivedOn ?? on ?? todayOf(book)
-  refuseFuture(book, day, 'on')
   const first = paid.reduce((latest, { paidOn }) => (paidOn !== null && paidOn > latest ? paidOn : latest), '')
+  const given = refund?.receivedOn ?? on
+  if (businessDate !== null && given !== undefined && given !== businessDate)
+    throw unprocessable('date_out_of_range', 'A register is booked on the open business day', [
+      { field: refund ? 'refund.receivedOn' : 'on', message: `must be ${businessDate}` },
+    ])
+  const day = businessDate ?? given ?? todayAfter(book, first)
+  if (businessDate === null) refuseFuture(book, day, 'on', first)
   if (day < first)
     throw unprocessable('date_out_of_range', 'A payment is not reversed before its day', [
       { field: 'on', message: `must be ${first} or later` },

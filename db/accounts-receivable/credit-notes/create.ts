@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, unprocessable } from '../../../config/errors.ts'
-import { bookOf, installmentsIn, refuseFuture, requestNumber, todayOf } from '../../documents/index.ts'
+import { bookOf, installmentsIn, refuseFuture, requestNumber, todayAfter } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, judgeLines, refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
@@ -120,8 +120,8 @@ export const createCreditNote = async (trx: Trx, given: GivenCreditNote, judge: 
       { field: 'receivableId', message: `is ${document?.status.replaceAll('_', ' ') ?? 'gone'}` },
     ])
   const book = await bookOf(trx, { bookId: document.bookId })
-  const issuedOn = given.issuedOn ?? todayOf(book)
-  refuseFuture(book, issuedOn, 'issuedOn')
+  const issuedOn = given.issuedOn ?? todayAfter(book, document.postingOn)
+  refuseFuture(book, issuedOn, 'issuedOn', document.postingOn)
   if (issuedOn < document.postingOn)
     throw unprocessable('date_out_of_range', 'A document is not credited before it is issued', [
       { field: 'issuedOn', message: `must be ${document.postingOn} or later` },

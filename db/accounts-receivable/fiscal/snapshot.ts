@@ -1,6 +1,7 @@
 import { conflict, unprocessable } from '../../../config/errors.ts'
 import type { FiscalAdapter } from '../../../config/fiscal.ts'
 import { openContacts } from '../../documents/index.ts'
+import { bookDocument } from '../../financial/index.ts'
 import { taxpayerOf } from '../../guests/index.ts'
 import { scaled, shareOf } from '../../lib/amounts.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -172,12 +173,13 @@ const bookFacts = async (trx: Trx, id: string) => {
     legalName: string
     countryCode: string
     document: string | null
-  }>(trx, `select id, time_zone, legal_name, country_code, document from book where tenant_id = ? and id = ?`, [
+    sealed: Buffer | null
+  }>(trx, `select id, time_zone, legal_name, country_code, document, sealed from book where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
     id,
   ])
   if (!book) throw new Error('the book of a fiscal document does not exist')
-  return book
+  return { ...book, document: await bookDocument(trx, book) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { ReceiptTarget } from '../../../config/receipts.ts'
 import { assertOpen, businessDay } from '../../financial/index.ts'
-import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
+import { bookOf, refuseFuture, todayAfter } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { lockedTarget, lockTargets } from '../../payment/index.ts'
@@ -152,8 +152,8 @@ const dayOf = async (
 ): Promise<string> => {
   const book = await bookOf(trx, { bookId: money.bookId })
   const first = installments.reduce((latest, { issuedOn }) => (issuedOn > latest ? issuedOn : latest), money.since)
-  const on = wanted.on ?? (money.isNew ? first : todayOf(book))
-  refuseFuture(book, on, 'on')
+  const on = wanted.on ?? (money.isNew ? first : todayAfter(book, first))
+  refuseFuture(book, on, 'on', first)
   if (on < first)
     throw unprocessable('date_out_of_range', 'Money pays nothing before it is there, or before the document', [
       { field: 'on', message: `must be ${first} or later` },

@@ -6,7 +6,7 @@ import type { ReceiptRefundWay } from '../../../config/receipts.ts'
 import { addDays } from '../../../config/time.ts'
 import { accountFacts, recordMovement, requestPixReturn, requestTransfer } from '../../cash/index.ts'
 import type { AccountFacts, Payee } from '../../cash/index.ts'
-import { bookOf, todayOf } from '../../documents/index.ts'
+import { bookOf, todayAfter } from '../../documents/index.ts'
 import { assertOpen, businessDay, raisePosting } from '../../financial/index.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
@@ -28,7 +28,12 @@ export type GivenRefund = {
   reason: string
 }
 
-const accountOf = async (trx: Trx, receipt: ReceiptRecord, given: GivenRefund): Promise<AccountFacts | null> => {
+/** The account that the money leaves, and its business day where it is a register. */
+const accountOf = async (
+  trx: Trx,
+  receipt: ReceiptRecord,
+  given: GivenRefund,
+): Promise<{ account: AccountFacts | null; day: string | null }> => {
   const { via, cashAccountId, payee } = given
   if ((via === 'transfer') !== (payee !== undefined))
     throw invalid([
@@ -37,7 +42,7 @@ const accountOf = async (trx: Trx, receipt: ReceiptRecord, given: GivenRefund): 
   if (via === 'pix_return') {
     if (cashAccountId !== undefined)
       throw invalid([{ field: 'cashAccountId', message: 'is not sent: a Pix goes back by the account that took it' }])
-    return null
+    return { account: null, day: null }
   }
   const id = cashAccountId ?? receipt.cashAccountId
   if (id === null) throw invalid([{ field: 'cashAccountId', message: 'is required: the receipt has no account' }])
@@ -46,8 +51,8 @@ const accountOf = async (trx: Trx, receipt: ReceiptRecord, given: GivenRefund): 
     throw unprocessable('reference_not_found', 'The cash account is of another book', [
       { field: 'cashAccountId', message: 'is of another book' },
     ])
-  if (account.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
-  return account
+  const isRegister = account.kind === 'register' && account.propertyId !== null
+  return { account, day: isRegister ? await businessDay(trx, account.propertyId ?? '') : null }
 }
 
 /** A Pix goes back within 90 days of its coming. 422 `not_refundable`, `return_window_passed`. */
@@ -109,11 +114,11 @@ export const refundReceipt = async (
 ): Promise<void> => {
   const seen = await readRow(trx, Receipt, id)
   refuseManaged(seen)
-  const account = await accountOf(trx, seen, given)
+  const { account, day } = await accountOf(trx, seen, given)
   if (account) judge(account)
   const held = await lockReceipt(trx, id, expected)
   receiptMoves.allow('refunded', held.status)
-  const today = todayOf(await bookOf(trx, { bookId: held.bookId }))
+  const today = day ?? todayAfter(await bookOf(trx, { bookId: held.bookId }), held.receivedOn)
   if (given.via === 'pix_return') expectReturnable(held, today)
   const amount = given.amount ?? held.available
   if (amount > held.available || amount < 1)

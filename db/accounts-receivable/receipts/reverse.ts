@@ -2,12 +2,12 @@ import { ApiError, conflict, unprocessable, versionConflict } from '../../../con
 import { receiptReversed } from '../../../config/events/receipts.ts'
 import type { ReceiptSource } from '../../../config/receipts.ts'
 import { findAccountFacts, reverseMovement } from '../../cash/index.ts'
-import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
+import { bookOf, refuseFuture, todayAfter } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, readRow } from '../../lib/records.ts'
 import { Receipt } from './models.ts'
-import type { ReceiptRecord } from './models.ts'
+import type { AllocationRecord, ReceiptRecord } from './models.ts'
 import { lockReceipt, placeOf, receiptMoves, refuseManaged, standingAllocations, tellReceipt } from './state.ts'
 import { lockAllocated, takeBack } from './undo.ts'
 
@@ -20,7 +20,11 @@ const refuseKept = ({ sourceType, refundReserved }: ReceiptRecord, by: ReceiptSo
 }
 
 /** The day of a register is its business day. */
-const dayOf = async (trx: Trx, seen: ReceiptRecord, on: string | undefined): Promise<string> => {
+const dayOf = async (
+  trx: Trx,
+  seen: ReceiptRecord,
+  { on, first }: { on: string | undefined; first: string },
+): Promise<string> => {
   const account = seen.cashAccountId === null ? null : await findAccountFacts(trx, seen.cashAccountId)
   const day =
     account?.kind === 'register' && account.propertyId !== null ? await businessDay(trx, account.propertyId) : null
@@ -29,10 +33,14 @@ const dayOf = async (trx: Trx, seen: ReceiptRecord, on: string | undefined): Pro
       { field: 'on', message: `must be ${day}` },
     ])
   const book = await bookOf(trx, { bookId: seen.bookId })
-  const wanted = day ?? on ?? todayOf(book)
-  if (day === null) refuseFuture(book, wanted, 'on')
+  const wanted = day ?? on ?? todayAfter(book, first)
+  if (day === null) refuseFuture(book, wanted, 'on', first)
   return wanted
 }
+
+/** The day on which the receipt came, or last paid something. */
+const latestOf = (receipt: ReceiptRecord, allocations: readonly AllocationRecord[]): string =>
+  allocations.reduce((latest, { datedOn }) => (datedOn > latest ? datedOn : latest), receipt.receivedOn)
 
 /** The movement turned round; 409 `movement_reconciled` for one that the bank statement has frozen. */
 const turnMovement = async (trx: Trx, { cashMovementId }: ReceiptRecord, reason: string, on: string): Promise<void> => {
@@ -58,8 +66,8 @@ export const reverseReceipt = async (
   expected: number | null,
 ): Promise<void> => {
   const seen = await readRow(trx, Receipt, id)
-  const day = await dayOf(trx, seen, on)
   const known = await standingAllocations(trx, id)
+  const day = await dayOf(trx, seen, { on, first: latestOf(seen, known) })
   const held = await lockAllocated(trx, known, seen.customerId)
   const receipt = await lockReceipt(trx, id, expected)
   refuseManaged(receipt)
@@ -67,7 +75,7 @@ export const reverseReceipt = async (
   refuseKept(receipt, by)
   const standing = await standingAllocations(trx, id)
   if (standing.some((one) => !known.some((other) => other.id === one.id))) throw versionConflict(receipt.version)
-  const first = standing.reduce((latest, { datedOn }) => (datedOn > latest ? datedOn : latest), receipt.receivedOn)
+  const first = latestOf(receipt, standing)
   if (day < first)
     throw unprocessable('date_out_of_range', 'A receipt is not reversed before it came, or before it paid', [
       { field: 'on', message: `must be ${first} or later` },

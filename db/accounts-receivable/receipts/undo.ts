@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { notFound, unprocessable } from '../../../config/errors.ts'
 import { receiptAllocationReversed } from '../../../config/events/receipts.ts'
 import type { ReceiptTarget } from '../../../config/receipts.ts'
-import { bookOf, todayOf } from '../../documents/index.ts'
+import { bookOf, todayAfter } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
@@ -199,7 +199,7 @@ export const undoAllocation = async (
   const isStanding = (await standingAllocations(trx, receiptId)).some(({ id }) => id === allocationId)
   if (!isStanding) return
   receiptMoves.allow('allocated', receipt.status)
-  const today = todayOf(await bookOf(trx, { bookId: receipt.bookId }))
+  const today = todayAfter(await bookOf(trx, { bookId: receipt.bookId }), allocation.datedOn)
   if (allocation.installmentId !== null) await assertOpen(trx, receipt.bookId, today)
   const { post } = await takeBack(trx, receipt, held, [allocation], today)
   await post()

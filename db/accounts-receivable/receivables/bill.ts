@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unprocessable } from '../../../config/errors.ts'
 import { receivableCreated } from '../../../config/events/accounts-receivable.ts'
-import { installmentsOf, replaceInstallments, requestNumber } from '../../documents/index.ts'
+import { addInstallments, installmentsOf, requestNumber } from '../../documents/index.ts'
 import type { Share } from '../../documents/index.ts'
 import { assertOpen } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
@@ -121,7 +121,7 @@ export const writeBill = async (trx: Trx, bill: Bill): Promise<string> => {
     })),
   )
   if (status === 'issuing') {
-    await replaceInstallments(trx, receivableSide, id, installments)
+    await addInstallments(trx, receivableSide, id, installments)
     await requestNumber(trx, 'receivable', id)
   }
   note(trx, id, { command: kind === 'stay' ? 'bill' : 'bill_folios', from: null, to: status })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, unprocessable } from '../../../config/errors.ts'
 import { receivableCreated } from '../../../config/events/accounts-receivable.ts'
-import { bookOf, installmentsOf, refuseFuture, replaceInstallments, todayOf } from '../../documents/index.ts'
+import { addInstallments, bookOf, installmentsOf, refuseFuture, todayOf } from '../../documents/index.ts'
 import type { BookFacts, Share } from '../../documents/index.ts'
 import { refuseProblems } from '../../financial/index.ts'
 import { authorOf } from '../../lib/authors.ts'
@@ -76,7 +76,7 @@ export const createReceivable = async (trx: Trx, given: NewReceivable): Promise<
     createdBy: await authorOf(trx),
   })
   await writeLines(trx, id, lines)
-  await replaceInstallments(trx, receivableSide, id, installments)
+  await addInstallments(trx, receivableSide, id, installments)
   note(trx, id, { command: 'create', from: null, to: 'draft' })
   await tell(trx, receivableCreated, id)
   return id

@@ -68,8 +68,10 @@ const lockUnbilled = async (
 
 type Place = Pick<BookFacts, 'id' | 'currency' | 'timeZone'>
 
-/** The book of all parts. 422 `reference_not_found` where they stand in several. */
-const bookOfParts = async (trx: Trx, ids: readonly string[]): Promise<Place> => {
+/** The book of all parts; `known` are those that are read already. 422 `reference_not_found` where they stand in several. */
+const bookOfParts = async (trx: Trx, ids: readonly string[], known: readonly Place[]): Promise<Place> => {
+  const own = known.find(({ id }) => ids.every((one) => one === id))
+  if (own) return own
   const [book, ...more] = await sql<Place>(
     trx,
     `select id, currency, time_zone from book where tenant_id = ? and id = any(?::uuid[])`,
@@ -108,7 +110,11 @@ export const billFromFolios = async (trx: Trx, given: FromFolios): Promise<strin
   const count = folios.length + unbilled.length
   if (count === 0) return null
   if (count > 200) throw invalid([{ field: 'folioIds', message: 'one invoice bills 200 folios and stays at most' }])
-  const book = await bookOfParts(trx, [...payers.map(({ bookId }) => bookId), ...unbilled.map(({ bookId }) => bookId)])
+  const book = await bookOfParts(
+    trx,
+    [...payers.map(({ bookId }) => bookId), ...unbilled.map(({ bookId }) => bookId)],
+    payers.map(({ bookId, currency, timeZone }) => ({ id: bookId, currency, timeZone })),
+  )
   refuseCustomer(customer, book.currency)
   const issuedOn = given.issuedOn ?? todayOf(book)
   refuseFuture(book, issuedOn, 'issuedOn')

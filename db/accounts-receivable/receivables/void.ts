@@ -1,6 +1,6 @@
 import { unprocessable } from '../../../config/errors.ts'
 import { receivableVoided } from '../../../config/events/accounts-receivable.ts'
-import { bookOf, installmentsIn, settle, todayOf } from '../../documents/index.ts'
+import { bookOf, installmentsIn, settle, todayAfter, todayOf } from '../../documents/index.ts'
 import { assertOpen, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -38,7 +38,7 @@ export const voidReceivable = async (trx: Trx, id: string, reason: string, expec
   if (parts.some(({ folioId }) => folioId !== null && folios.every((one) => one.id !== folioId)))
     throw new Error('a folio of the document was not locked')
   const book = await bookOf(trx, { bookId: row.bookId })
-  const today = todayOf(book)
+  const today = row.status === 'draft' ? todayOf(book) : todayAfter(book, row.postingOn)
   const isIssued = row.status === 'issued'
   if (isIssued) {
     await refuseLiveFiscal(trx, { receivableId: id })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { receivableReinstated, receivableWrittenOff } from '../../../config/events/accounts-receivable.ts'
-import { bookOf, installmentsIn, settle, todayOf } from '../../documents/index.ts'
+import { bookOf, installmentsIn, settle, todayAfter } from '../../documents/index.ts'
 import { accountFor, assertOpen, raisePosting } from '../../financial/index.ts'
 import { approverOf, authorOf } from '../../lib/authors.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -45,7 +45,7 @@ export const writeOffReceivable = async (
   const row = await lockReceivable(trx, id, expected)
   if (!receivableMoves.isDue('written off', row.status)) return
   const book = await bookOf(trx, { bookId: row.bookId })
-  const today = todayOf(book)
+  const today = todayAfter(book, row.postingOn)
   await assertOpen(trx, book.id, today)
   const isLarge = book.approvalThreshold !== null && row.open > book.approvalThreshold
   const { selfApproved } = isLarge
@@ -106,7 +106,7 @@ export const reinstateReceivable = async (
   )
   if (!live) throw new Error('a document is written off by nothing')
   const book = await bookOf(trx, { bookId: row.bookId })
-  const today = todayOf(book)
+  const today = todayAfter(book, row.postingOn)
   await assertOpen(trx, book.id, today)
   const written = await sql<{ installmentId: string; amount: number }>(
     trx,

@@ -89,6 +89,16 @@ export const replaceInstallments = async (
     contextOf(trx).tenantId,
     documentId,
   ])
+  await addInstallments(trx, { document }, documentId, shares)
+}
+
+/** Writes the installments of a document that has none yet. */
+export const addInstallments = async (
+  trx: Trx,
+  { document }: Pick<Side, 'document'>,
+  documentId: string,
+  shares: readonly Share[],
+): Promise<void> => {
   await sql(
     trx,
     `insert into ${document}_installment (${document}_id, seq, due_on, amount)

@@ -15,7 +15,9 @@ const userOf = async (trx: Trx, { id, role }: AccountRecord): Promise<string | n
     trx,
     `select what from (
        select 'a posting rule names it' as what where exists (select from posting_rule r where r.tenant_id = :tenantId and r.account_id = :id
-         and (r.valid_to is null or r.valid_to >= current_date))
+         and (r.valid_to is null or r.valid_to >= (select least(cast(now() at time zone b.time_zone as date), (select min(d.date) from business_day d
+           join property p on p.tenant_id = d.tenant_id and p.id = d.property_id and p.book_id = b.id where d.tenant_id = b.tenant_id and d.status = 'open'))
+           from book b where b.tenant_id = r.tenant_id and b.id = r.book_id)))
        union all select 'a tax code names it' where exists (select from tax_code t where t.tenant_id = :tenantId and t.active
          and :id in (t.liability_account_id, t.contra_account_id))
        union all select 'a template names it' where exists (select from entry_template m where m.tenant_id = :tenantId and m.status <> 'removed'

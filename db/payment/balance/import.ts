@@ -1,5 +1,6 @@
+import { todayIn } from '../../../config/time.ts'
 import { importBalance, readDispute, reconcileDay } from '../../../jobs/payment.ts'
-import { raiseDocumentPostings } from '../../financial/index.ts'
+import { raiseDocumentPostings, zoneOfBook } from '../../financial/index.ts'
 import type { DocumentPosting } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -109,11 +110,9 @@ const store = (trx: Trx, account: GatewayAccountRow, entries: readonly BalanceEn
     },
   )
 
-export const dateOf = (at: Date) => at.toISOString().slice(0, 10)
-
 /** Fees, and what has no event of its own here, are posted from the gateway's list, once each (R25). */
-const postingsOf = (row: BalanceTransactionRow): DocumentPosting[] => {
-  const common = { source: { id: row.id }, date: dateOf(row.occurredAt) }
+const postingsOf = (row: BalanceTransactionRow, timeZone: string): DocumentPosting[] => {
+  const common = { source: { id: row.id }, date: todayIn(timeZone, row.occurredAt) }
   const posting = (event: string, amount: number): DocumentPosting => ({
     ...common,
     event: `payment.${event}`,
@@ -194,7 +193,12 @@ export const applyTransactions = async (
       { tenantId, gatewayAccountId: account.id, reference: sourceRef ?? '' },
       { gate: gateOf(account), uniqueKey: `import-${sourceRef}` },
     )
-  await raiseDocumentPostings(trx, account.bookId, rows.flatMap(postingsOf))
+  const timeZone = await zoneOfBook(trx, account.bookId)
+  await raiseDocumentPostings(
+    trx,
+    account.bookId,
+    rows.flatMap((row) => postingsOf(row, timeZone)),
+  )
   return rows.length
 }
 

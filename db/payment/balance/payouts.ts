@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { payoutFailed, payoutPaid, payoutSent } from '../../../config/events/payment.ts'
-import { postingEventOf, raisePosting } from '../../financial/index.ts'
+import { todayIn } from '../../../config/time.ts'
+import { postingEventOf, raisePosting, zoneOfBook } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
@@ -10,7 +11,6 @@ import { closeExceptions, openException } from '../exceptions.ts'
 import { Payout } from '../models.ts'
 import { sumOf, tellFinance } from '../notices.ts'
 import type { Failure } from '../payments/snapshot.ts'
-import { dateOf } from './import.ts'
 
 export type PayoutEntry = {
   externalId: string
@@ -60,7 +60,7 @@ const postPayout = async (trx: Trx, account: GatewayAccountRow, payout: PayoutRo
       event: 'payment.payout_failed',
       source,
       bookId: account.bookId,
-      postingDate: dateOf(new Date()),
+      postingDate: todayIn(await zoneOfBook(trx, account.bookId)),
       fromOutside: true,
       reversesEventId,
     })
@@ -88,7 +88,7 @@ export const applyPayout = async (
       currency,
       status,
       arrivesOn,
-      createdOn: dateOf(createdAt),
+      createdOn: todayIn(await zoneOfBook(trx, account.bookId), createdAt),
       failure,
       paidAt,
     })

@@ -7,7 +7,7 @@ import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
 import type { FolioRow } from '../../rows.ts'
-import { addLines, announceBalances } from './lines.ts'
+import { addLines, announceBalances, tellBalances } from './lines.ts'
 import { lockFoliosById } from './lock.ts'
 import { factOf } from './open.ts'
 import { refuseClosed } from './status.ts'
@@ -116,16 +116,17 @@ export const billFolios = async (trx: Trx, billed: readonly Billed[]): Promise<v
     source: { type: 'receivable', id: receivableId, key: folio.id },
   }))
   await addLines(trx, lines)
-  await announceBalances(
-    trx,
-    made.map(({ folio }) => folio.id),
-    lines,
-  )
   const closed = await sql<FolioRow>(
     trx,
     `update folio f set status = 'closed', receivable_id = b.receivable_id, version = f.version + 1
      from unnest(?::uuid[], ?::uuid[]) as b (id, receivable_id) where f.tenant_id = ? and f.id = b.id returning f.*`,
     [made.map(({ folio }) => folio.id), made.map(({ receivableId }) => receivableId), contextOf(trx).tenantId],
+  )
+  // The balance changed before the close, which raised the version by one.
+  await tellBalances(
+    trx,
+    closed.map((one) => ({ ...one, version: one.version - 1 })),
+    lines,
   )
   await emitAll(
     trx,

@@ -57,15 +57,8 @@ export const addLines = async (trx: Trx, lines: readonly NewLine[]): Promise<Fol
 
 type Written = Pick<FolioLineRow, 'id' | 'folioId' | 'amount'>
 
-/** Says that balances changed, once per folio that a command has added lines to; answers all the folios with their sums as they are now. */
-export const announceBalances = async (
-  trx: Trx,
-  folioIds: readonly string[],
-  lines: readonly Written[],
-): Promise<FolioRow[]> => {
-  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [
-    [...new Set(folioIds)],
-  ])
+/** Says that the balances of folios, as they are read after their lines, have changed. */
+export const tellBalances = async (trx: Trx, folios: readonly FolioRow[], lines: readonly Written[]): Promise<void> => {
   await emitAll(
     trx,
     folioBalanceChanged,
@@ -77,5 +70,17 @@ export const announceBalances = async (
       return own.length > 0 ? [{ propertyId, id, version, data }] : []
     }),
   )
+}
+
+/** Says that balances changed, once per folio that a command has added lines to; answers all the folios with their sums as they are now. */
+export const announceBalances = async (
+  trx: Trx,
+  folioIds: readonly string[],
+  lines: readonly Written[],
+): Promise<FolioRow[]> => {
+  const folios = await sql<FolioRow>(trx, `select * from folio where id = any(?::uuid[]) order by id`, [
+    [...new Set(folioIds)],
+  ])
+  await tellBalances(trx, folios, lines)
   return folios
 }
