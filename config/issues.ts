@@ -38,7 +38,11 @@ export const lostOutcomes = [
   'not_found',
 ] as const
 
-/** Minutes, around the clock. */
+/** The hours in which clocks of a category run: around the clock, or in the business hours of the house. */
+export const issueHours = ['always', 'business'] as const
+export type IssueHours = (typeof issueHours)[number]
+
+/** Minutes, in the hours of the category. */
 export type Target = { firstResponseMinutes: number; resolutionMinutes: number }
 export type Targets = Record<IssuePriority, Target>
 

@@ -1,5 +1,6 @@
 import {
   Bool,
+  Day,
   Int,
   List,
   LocalText,
@@ -87,6 +88,13 @@ export const PropertySettings = Obj({
     keepLostDays: Int(30, 365),
     /** After closing. */
     keepTextMonths: Int(6, 120),
+    /** Hours in which clocks by business hours run, by the clock of the house: on days of the week (1 is Monday), until midnight where `until` is 00:00. */
+    businessHours: List(
+      Obj({ days: List(Int(1, 7), { min: 1, max: 7 }, { uniqueItems: true }), from: TimeOfDay, until: TimeOfDay }),
+      { min: 1, max: 21 },
+    ),
+    /** Days on which they do not run. */
+    holidays: List(Day, { max: 400 }, { uniqueItems: true }),
     /** Types of events that open no issue. */
     automaticOff: List(OneOf([...openings]), { max: 50 }, { uniqueItems: true }),
   }),
@@ -150,7 +158,15 @@ const defaults: PropertySettings = {
   deposits: { collectAutomatically: true },
   registration: { mode: 'off', authority: 'none', endpointUrl: null, linkDaysBefore: 3, retentionYears: 5 },
   documents: { keepImagesDays: 30 },
-  issues: { closeAfterDays: 7, reopenDays: 14, keepLostDays: 90, keepTextMonths: 24, automaticOff: [] },
+  issues: {
+    closeAfterDays: 7,
+    reopenDays: 14,
+    keepLostDays: 90,
+    keepTextMonths: 24,
+    businessHours: [{ days: [1, 2, 3, 4, 5], from: '09:00', until: '18:00' }],
+    holidays: [],
+    automaticOff: [],
+  },
   messages: {
     quietFrom: '21:00',
     quietUntil: '08:00',
@@ -171,6 +187,36 @@ export const settingsOf = (stored: StoredSettings): PropertySettings =>
   Object.fromEntries(
     sections.map((section) => [section, { ...defaults[section], ...stored[section] }]),
   ) as PropertySettings
+
+/** Minutes from the beginning of the day; `midnight` says what 00:00 is. */
+const minuteOf = (time: string, midnight = 0): number =>
+  time === '00:00' ? midnight : Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
+
+type OpenHours = PropertySettings['issues']['businessHours'][number]
+const fewestMinutes = 300
+
+/** The fault of business hours: one that ends before it begins, two that overlap on a day, or less than five hours a week. Null where there is none. */
+export const faultOfHours = (hours: readonly OpenHours[]): { field: string; message: string } | null => {
+  let weekly = 0
+  for (const [index, one] of hours.entries()) {
+    const field = `issues.businessHours.${index}`
+    const [from, until] = [minuteOf(one.from), minuteOf(one.until, 1_440)]
+    if (until <= from) return { field: `${field}.until`, message: 'must be after its beginning' }
+    weekly += one.days.length * (until - from)
+    const other = hours
+      .slice(0, index)
+      .findIndex(
+        (two) =>
+          two.days.some((day) => one.days.includes(day)) &&
+          minuteOf(two.from) < until &&
+          from < minuteOf(two.until, 1_440),
+      )
+    if (other >= 0) return { field, message: `overlaps entry ${other} on a day` }
+  }
+  return weekly < fewestMinutes
+    ? { field: 'issues.businessHours', message: 'must come to at least 5 hours a week' }
+    : null
+}
 
 /** Positions of the items of a checklist whose key an item before them has: what was done is told by keys. */
 export const repeatedKeys = (items: readonly { key: string }[]): number[] => {

@@ -1962,6 +1962,7 @@ export interface IssueRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  hours: 'always' | 'business'
 }
 
 export interface IssueCategoryRow {
@@ -1979,6 +1980,7 @@ export interface IssueCategoryRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  hours: 'always' | 'business'
 }
 
 export interface IssueCommentRow {
@@ -5884,16 +5886,16 @@ export const tables = {
     computed: [],
   },
   issue: {
-    fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt', 'hours'],
     documents: ['createdBy'],
-    filled: ['tenantId', 'id', 'status', 'occurrences', 'escalation', 'resolutionFrom', 'overdueSteps', 'waitedSeconds', 'reopenCount', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'status', 'occurrences', 'escalation', 'resolutionFrom', 'overdueSteps', 'waitedSeconds', 'reopenCount', 'version', 'createdAt', 'updatedAt', 'hours'],
     nullable: ['sealed', 'sourceEvent', 'sourceKey', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'waitingFor', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionBreachedAt', 'waitingSince', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt'],
     computed: [],
   },
   issue_category: {
-    fields: ['tenantId', 'id', 'code', 'name', 'kind', 'team', 'targets', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'code', 'name', 'kind', 'team', 'targets', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt', 'hours'],
     documents: ['name', 'targets'],
-    filled: ['tenantId', 'id', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt', 'hours'],
     nullable: [],
     computed: [],
   },

@@ -1,11 +1,11 @@
-import { usualTargets } from '../../config/issues.ts'
-import { Bool, Int, LocalName, Obj, Opt, Sparse, Uuid } from '../../config/schema.ts'
+import { issueHours, usualTargets } from '../../config/issues.ts'
+import { Bool, Int, LocalName, Obj, OneOf, Opt, Sparse, Uuid } from '../../config/schema.ts'
 import { changeCategory, createCategory, listCategories, readCategory } from '../../db/issues/index.ts'
 import { resource } from '../lib/resource.ts'
 import { stamps } from '../properties/schemas.ts'
 import { CategoryCode, Kind, path, Team } from './schemas.ts'
 
-/** Minutes, around the clock. */
+/** Minutes, in the hours of the category. */
 const Target = Obj({ firstResponseMinutes: Int(5, 10_080), resolutionMinutes: Int(15, 43_200) })
 const Targets = Obj({ urgent: Target, high: Target, normal: Target, low: Target }, { title: 'IssueTargets' })
 const Limit = Int(0, 1_000_000_000)
@@ -14,6 +14,8 @@ const sent = {
   kind: Kind,
   team: Team,
   targets: Targets,
+  /** The clocks of new issues run around the clock, or in `issues.businessHours` of the house without its holidays. */
+  hours: OneOf([...issueHours]),
   /** Guests are told that it is known, and asked how it was handled. */
   guestFacing: Bool,
   /** Minor units of adjustments of one issue that need no approval. */
@@ -51,8 +53,16 @@ const create = categories.create({
     name: LocalName,
     kind: Kind,
     team: Team,
-    ...Sparse(Obj({ targets: Targets, guestFacing: Bool, autoApproveLimit: Limit, managerLimit: Limit, active: Bool }))
-      .properties,
+    ...Sparse(
+      Obj({
+        targets: Targets,
+        hours: OneOf([...issueHours]),
+        guestFacing: Bool,
+        autoApproveLimit: Limit,
+        managerLimit: Limit,
+        active: Bool,
+      }),
+    ).properties,
   }),
   example: { code: 'pool_area', name: { en: 'Pool', 'pt-BR': 'Piscina' }, kind: 'maintenance', team: 'maintenance' },
   command: ({ trx, body }) => createCategory(trx, { targets: usualTargets, ...body }),

@@ -1,5 +1,6 @@
 import {
   issueCauses,
+  issueHours,
   issueKinds,
   issueOutcomes,
   issuePriorities,
@@ -107,6 +108,8 @@ const head = {
   waitingFor: Nullable(OneOf(['guest', 'third_party'])),
   waitingSince: Nullable(Instant),
   waitedSeconds: Count,
+  /** The hours by which its clocks run: around the clock, or in the business hours of the house. */
+  hours: OneOf([...issueHours]),
   firstResponseDueAt: Instant,
   firstRespondedAt: Nullable(Instant),
   firstResponseBreachedAt: Nullable(Instant),

@@ -1,5 +1,5 @@
 import { ApiError, conflict, notFound, unprocessable } from '../../config/errors.ts'
-import { contextOf, nativeError, sqlOne } from '../lib/connection.ts'
+import { contextOf, nativeError, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { AccountRecord } from './models.ts'
 
@@ -19,7 +19,7 @@ export type AccountFacts = Pick<
 
 /** An account with its book and, of a register, its open session. Null where there is none. */
 export const findAccountFacts = (trx: Trx, cashAccountId: string): Promise<AccountFacts | null> =>
-  sqlOne<AccountFacts>(
+  preparedOne<AccountFacts>(
     trx,
     `select a.id, a.book_id, a.property_id, a.kind, a.code, a.currency, a.ledger_account_id, a.status, a.blind, b.time_zone, b.single_operator,
        b.approval_threshold, s.id as session_id, s.cashier_id, s.blind as session_blind

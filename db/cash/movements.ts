@@ -9,7 +9,7 @@ import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { findRow, insertRow } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
-import { accountFacts, busyAsCash } from './facts.ts'
+import { accountArchived, accountFacts, busyAsCash } from './facts.ts'
 import type { AccountFacts } from './facts.ts'
 import { CashMovement } from './models.ts'
 import type { MovementRecord } from './models.ts'
@@ -162,13 +162,18 @@ export const bookMovement = async (
  * touch a register locks `businessDay` of its property first of all.
  *
  * Kinds `opening`, `manual`, `bank_line`, `difference` and `payout` are posted here; the module that asks for any other kind posts its own document, with
- * `ledgerAccountId` of the reply as its money (R5).
+ * `ledgerAccountId` of the reply as its money (R5). `known` are the facts of the account, where the command has read them.
  *
  * Throws 404; 422 `account_archived`, `currency_mismatch`, `session_required`, `session_closed`, `cash_short`, `date_out_of_range`, `period_closed`,
  * `date_locked`, `period_missing`; 409 `cash_busy`, `duplicate`.
  */
-export const recordMovement = async (trx: Trx, movement: NewMovement): Promise<BookedMovement> => {
-  const account = await accountFacts(trx, movement.cashAccountId)
+export const recordMovement = async (
+  trx: Trx,
+  movement: NewMovement,
+  known?: AccountFacts,
+): Promise<BookedMovement> => {
+  const account = known ?? (await accountFacts(trx, movement.cashAccountId))
+  if (account.status !== 'active') throw accountArchived()
   if (movement.currency !== undefined && movement.currency !== account.currency)
     throw unprocessable('currency_mismatch', `The cash account holds ${account.currency}`, [
       { field: 'currency', message: `must be ${account.currency}` },

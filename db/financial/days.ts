@@ -1,6 +1,6 @@
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { businessDayClosed, businessDayOpened } from '../../config/events/financial.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { PostingError } from './rules/selectors.ts'
@@ -13,7 +13,7 @@ const turn = 31
  * them take an advisory lock first, which keeps its order.
  */
 const openDay = (trx: Trx, propertyId: string) =>
-  sqlOne<{ id: string; date: string }>(
+  preparedOne<{ id: string; date: string }>(
     trx,
     `with line as materialized (select pg_advisory_xact_lock_shared(hashtextextended(?, ${turn})))
      select d.id, d.date from line, business_day d where d.tenant_id = ? and d.property_id = ? and d.status = 'open' for share of d`,
@@ -110,7 +110,7 @@ export const rollBusinessDay = async (
 
 /** Refuses a date that the book would not take: 422 period_missing, period_closed, date_locked. Holds the period until the end. */
 export const assertOpen = async (trx: Trx, bookId: string, date: string): Promise<void> => {
-  const period = await sqlOne<{ status: string; locked: boolean }>(
+  const period = await preparedOne<{ status: string; locked: boolean }>(
     trx,
     `select p.status, coalesce(?::date <= b.locked_until, false) as locked
      from fiscal_period p join book b on b.tenant_id = p.tenant_id and b.id = p.book_id

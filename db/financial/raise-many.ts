@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { journalOf, postingOf } from '../../config/financial.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
-import { contextOf, sql } from '../lib/connection.ts'
+import { contextOf, prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
+import { enqueueOnce } from '../lib/enqueue.ts'
 import { firstOpenDay } from './days.ts'
 import type { PostingPayload, PostingSource } from './rules/payload.ts'
 import { checkPayload } from './raise.ts'
@@ -11,6 +11,8 @@ import { PostingError } from './rules/selectors.ts'
 
 /** An event of a property that is dated by its open business day, and turns none. */
 export type DayPosting = { event: string; source: PostingSource; payload: PostingPayload }
+/** An event of a property that turns none: dated by its open business day, or by a document of its own. */
+export type PropertyPosting = DayPosting & { date?: string }
 
 const atOnce = 1_000
 
@@ -18,11 +20,15 @@ const atOnce = 1_000
  * `raisePosting` for many events of one property: one statement and one job for all of them, as the last step of the transaction. What was raised
  * before is left as it stands. Answers how many were added.
  */
-export const raisePostings = async (trx: Trx, propertyId: string, postings: readonly DayPosting[]): Promise<number> => {
-  for (const { event, payload } of postings) {
+export const raisePostings = async (
+  trx: Trx,
+  propertyId: string,
+  postings: readonly PropertyPosting[],
+): Promise<number> => {
+  for (const { event, payload, date } of postings) {
     const { dated, inline, mirrors } = postingOf(event)
-    if (inline || dated !== 'day' || mirrors.length > 0)
-      throw new PostingError(`${event} is not raised by the business day alone`)
+    if (inline || mirrors.length > 0 || dated !== (date === undefined ? 'day' : 'document'))
+      throw new PostingError(`${event} is not raised by its ${date === undefined ? 'business day' : 'date'} alone`)
     checkPayload(event, payload)
   }
   let raised = 0
@@ -31,14 +37,14 @@ export const raisePostings = async (trx: Trx, propertyId: string, postings: read
   return raised
 }
 
-const insert = async (trx: Trx, propertyId: string, postings: readonly DayPosting[]): Promise<number> => {
+const insert = async (trx: Trx, propertyId: string, postings: readonly PropertyPosting[]): Promise<number> => {
   const { tenantId } = contextOf(trx)
-  const rows = await sql<{ bookId: string; xid: string }>(
+  const rows = await prepared<{ bookId: string; xid: string }>(
     trx,
     `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, payload, journal_kind, seq, period_id)
-     select e.id, p.book_id, p.id, e.event, e.source_id, e.source_seq, 'day',
-       coalesce(d.date, cast(now() at time zone p.timezone as date)), e.payload, e.journal_kind, 0, '00000000-0000-4000-8000-000000000000'
-     from jsonb_to_recordset(cast(:postings as jsonb)) as e (id uuid, event text, source_id uuid, source_seq int, payload jsonb, journal_kind text)
+     select e.id, p.book_id, p.id, e.event, e.source_id, e.source_seq, case when e.posting_date is null then 'day' else 'document' end,
+       coalesce(e.posting_date, d.date, cast(now() at time zone p.timezone as date)), e.payload, e.journal_kind, 0, '00000000-0000-4000-8000-000000000000'
+     from jsonb_to_recordset(cast(:postings as jsonb)) as e (id uuid, event text, source_id uuid, source_seq int, payload jsonb, journal_kind text, posting_date date)
      join property p on p.tenant_id = :tenantId and p.id = :propertyId
      left join business_day d on d.tenant_id = p.tenant_id and d.property_id = p.id and d.status = 'open'
      on conflict (tenant_id, event, source_id, source_seq) do nothing
@@ -47,20 +53,21 @@ const insert = async (trx: Trx, propertyId: string, postings: readonly DayPostin
       tenantId,
       propertyId,
       postings: JSON.stringify(
-        postings.map(({ event, source, payload }) => ({
+        postings.map(({ event, source, payload, date }) => ({
           id: randomUUID(),
           event,
           source_id: source.id,
           source_seq: source.seq ?? 0,
           payload,
           journal_kind: journalOf(event),
+          posting_date: date,
         })),
       ),
     },
   )
   const first = rows[0]
   if (first && tenantId)
-    await enqueue(trx, ledgerPost, { tenantId, bookId: first.bookId }, { uniqueKey: `${first.bookId}.${first.xid}` })
+    enqueueOnce(trx, ledgerPost, { tenantId, bookId: first.bookId }, { uniqueKey: `${first.bookId}.${first.xid}` })
   return rows.length
 }
 
@@ -110,7 +117,7 @@ export const raiseDocumentPostings = async (
       },
     )
     const [first] = rows
-    if (first && tenantId) await enqueue(trx, ledgerPost, { tenantId, bookId }, { uniqueKey: `${bookId}.${first.xid}` })
+    if (first && tenantId) enqueueOnce(trx, ledgerPost, { tenantId, bookId }, { uniqueKey: `${bookId}.${first.xid}` })
     raised += rows.length
   }
   return raised

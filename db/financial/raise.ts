@@ -4,7 +4,7 @@ import { isUuid } from '../../config/validator.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
+import { enqueueOnce } from '../lib/enqueue.ts'
 import { firstOpenDay } from './days.ts'
 import type { Posting, PostingPayload, PostingSource, RaisedPosting } from './rules/payload.ts'
 import { planLines } from './rules/posting-lines.ts'
@@ -75,7 +75,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
   )
   if (!raised) return earlier(trx, posting)
   // One job per transaction that raised something: it starts after the commit, so it sees the event without waiting.
-  await enqueue(
+  enqueueOnce(
     trx,
     ledgerPost,
     { tenantId: tenantId ?? '', bookId: raised.bookId },

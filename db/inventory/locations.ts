@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { locationKinds } from '../../config/inventory.ts'
 import { invalid, unprocessable } from '../../config/errors.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { refuseArchived, statusOf } from '../lib/locked-property.ts'
 import { refuseStrangers } from '../lib/sets.ts'
@@ -102,7 +102,7 @@ export const holdLocations = async (
   trx: Trx,
   named: readonly { id: string; field: string }[],
 ): Promise<Map<string, Place>> => {
-  const rows = await sql<Place>(
+  const rows = await prepared<Place>(
     trx,
     `select l.id, l.property_id, l.code, p.book_id, p.currency from inventory_location l
      join property p on p.tenant_id = l.tenant_id and p.id = l.property_id

@@ -1,5 +1,5 @@
 import { unprocessable } from '../../config/errors.ts'
-import type { IssueKind, IssueTeam, Targets } from '../../config/issues.ts'
+import type { IssueHours, IssueKind, IssueTeam, Targets } from '../../config/issues.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -14,6 +14,7 @@ export type NewCategory = {
   kind: IssueKind
   team: IssueTeam
   targets: Targets
+  hours?: IssueHours | undefined
   guestFacing?: boolean | undefined
   autoApproveLimit?: number | undefined
   managerLimit?: number | undefined

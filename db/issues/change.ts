@@ -9,7 +9,7 @@ import type { Links } from './links.ts'
 import { retargeted } from './rules/clocks.ts'
 import { holdFor } from './moves.ts'
 import type { Asked } from './moves.ts'
-import { note, tell, writeIssue } from './state.ts'
+import { clockOf, houseOf, note, tell, writeIssue } from './state.ts'
 import { openText, sealText } from './texts.ts'
 
 export type IssueChange = Links & {
@@ -58,7 +58,10 @@ export const changeIssue = async (trx: Trx, id: string, change: IssueChange, ask
   if (assigneeId) await checkAssignee(trx, held.propertyId, assigneeId)
   const isRetargeted = isMoved || (priority !== undefined && priority !== held.priority)
   const texts = title === undefined && description === undefined ? null : await openText(trx, 'issue', id, held.sealed)
-  const after = await writeIssue(trx, held, {
+  const isOpen = held.status !== 'resolved' && held.status !== 'closed'
+  const hours = isRetargeted && isOpen ? category.hours : held.hours
+  const clock = hours === held.hours ? held.clock : clockOf(hours, await houseOf(trx, held.propertyId))
+  const moved = {
     ...(texts || title !== undefined
       ? {
           sealed: await sealText(trx, 'issue', id, {
@@ -74,10 +77,11 @@ export const changeIssue = async (trx: Trx, id: string, change: IssueChange, ask
     ...(assigneeId === undefined ? {} : { assigneeId }),
     ...(cause === undefined ? {} : { cause }),
     ...Object.fromEntries(Object.entries(links).filter(([, value]) => value !== undefined)),
-    ...(isRetargeted && held.status !== 'resolved' && held.status !== 'closed'
-      ? retargeted(held, category.targets[priority ?? held.priority])
+    ...(isRetargeted && isOpen
+      ? { hours, ...retargeted(held, category.targets[priority ?? held.priority], clock) }
       : {}),
-  })
+  }
+  const after = await writeIssue(trx, held, moved, clock)
   await note(trx, id, { command: 'change', from: held.status, to: held.status, changes: fields })
   const { title: _, description: __, ...plain } = sent
   await tell(trx, 'changed', after, {}, sentFields(plain, held))

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IssueKind, IssuePriority } from '../../config/issues.ts'
+import { notFound } from '../../config/errors.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
@@ -12,7 +13,7 @@ import type { Links } from './links.ts'
 import { Issue } from './models.ts'
 import { nextNumber } from './numbers.ts'
 import { instantsOf, startedAt } from './rules/clocks.ts'
-import { note, tell } from './state.ts'
+import { clockOf, houseColumns, note, tell } from './state.ts'
 import type { IssueRecord } from './state.ts'
 import { sealText } from './texts.ts'
 
@@ -35,12 +36,18 @@ export const insertIssue = async (
   { propertyId, title, description = '', kind, priority, assigneeId, ...links }: NewIssue,
   source: Source,
 ): Promise<IssueRecord> => {
-  const clock = await sqlOne<{ now: Date }>(trx, `select now() as now`)
-  if (!clock) throw new Error('there is no time')
-  const { now } = clock
+  const place = await sqlOne<{ now: Date; house: Parameters<typeof clockOf>[1] }>(
+    trx,
+    `select now() as now, ${houseColumns} from property p where p.id = ?`,
+    [propertyId],
+  )
+  if (!place) throw notFound('No such property')
+  const { now } = place
+  const { hours } = category
+  const clock = clockOf(hours, place.house)
   const id = randomUUID()
   const target = category.targets[priority]
-  const clocks = startedAt(now, target)
+  const clocks = startedAt(now, target, clock)
   if (source.source === 'system' && source.dueAt && source.dueAt > now) clocks.resolutionDueAt = source.dueAt
   const running = {
     ...clocks,
@@ -70,7 +77,8 @@ export const insertIssue = async (
     createdAt: now,
     ...links,
     ...clocks,
-    ...instantsOf(running),
+    ...instantsOf(running, clock),
+    hours,
   })
   const issue = { ...row, createdBy: contextOf(trx).actor }
   await note(trx, id, { command: 'create', from: null, to: 'open' })

@@ -9,7 +9,7 @@ import type { Held } from './state.ts'
  * its target (R5). The sweep does so, and each command before it moves a clock: a target missed before the sweep still counts as missed.
  */
 export const noteMissed = async (trx: Trx, held: Held): Promise<Held> => {
-  const missed = missedBy(held, held.now)
+  const missed = missedBy(held, held.now, held.clock)
   if (missed.escalations === 0) return held
   const issue = await writeIssue(trx, held, {
     ...(missed.firstResponse ? { firstResponseBreachedAt: held.now } : {}),

@@ -30,7 +30,7 @@ export const holdFor = async (trx: Trx, id: string, { role, expectedVersion = nu
 
 /** Fields of an issue that leaves the wait, where it waits. */
 export const leaveWait = (held: Held): Partial<IssueRow> =>
-  held.status === 'waiting' ? { ...afterWaiting(held, held.now), waitingSince: null, waitingFor: null } : {}
+  held.status === 'waiting' ? { ...afterWaiting(held, held.now, held.clock), waitingSince: null, waitingFor: null } : {}
 
 /** The first answer to the person who waits (R2). */
 export const answered = (held: Held): Partial<IssueRow> =>
@@ -188,7 +188,7 @@ export const reopen = async (trx: Trx, held: Held, reason: string | null): Promi
     resolvedAt: null,
     reopenCount: held.reopenCount + 1,
     resolutionFrom: held.now,
-    resolutionDueAt: new Date(held.now.getTime() + held.resolutionMinutes * 60_000),
+    resolutionDueAt: held.clock.after(held.now, held.resolutionMinutes * 60_000),
     resolutionBreachedAt: null,
     overdueSteps: 0,
     waitedSeconds: 0,

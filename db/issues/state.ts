@@ -15,6 +15,8 @@ import {
   issueStarted,
 } from '../../config/events/issues.ts'
 import type { DataOf } from '../../config/events/event.ts'
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
 import { contextOf, preparedOne, sqlOne } from '../lib/connection.ts'
 import type { Actor, Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -24,10 +26,13 @@ import { changeRow, insertRow } from '../lib/records.ts'
 import type { IssueRow } from '../rows.ts'
 import { Issue, IssueEvent } from './models.ts'
 import { instantsOf } from './rules/clocks.ts'
+import { always, hoursOf } from './rules/hours.ts'
+import type { Hours } from './rules/hours.ts'
 import { sealText } from './texts.ts'
 
 export type IssueRecord = Omit<IssueRow, 'createdBy'> & { createdBy: Actor }
-export type Held = IssueRecord & { now: Date }
+/** A locked issue, with the time of the database and the hours by which its clocks run. */
+export type Held = IssueRecord & { now: Date; clock: Hours }
 
 export const issueLifecycle = lifecycle<IssueRow['status']>('An issue')({
   started: { from: ['open', 'waiting'], to: 'in_progress' },
@@ -41,11 +46,35 @@ export const issueLifecycle = lifecycle<IssueRow['status']>('An issue')({
   compensated: { from: ['open', 'in_progress', 'waiting', 'resolved'] },
 })
 
+type House = { house: { timeZone: string; settings: StoredSettings } }
+/** The columns of a property `p` that `clockOf` reads. */
+export const houseColumns = `jsonb_build_object('timeZone', p.timezone, 'settings', jsonb_build_object('issues', coalesce(p.settings -> 'issues', '{}'))) as house`
+
+/** The time by which clocks of an issue run: around the clock, or in the business hours that its house has now. */
+export const clockOf = (hours: IssueRow['hours'], { timeZone, settings }: House['house']): Hours => {
+  if (hours === 'always') return always
+  const { businessHours, holidays } = settingsOf(settings).issues
+  return hoursOf({ timeZone, businessHours, holidays })
+}
+
+/** Zone and settings of the house of an issue. */
+export const houseOf = async (trx: Trx, propertyId: string): Promise<House['house']> => {
+  const found = await preparedOne<House>(trx, `select ${houseColumns} from property p where p.id = ?`, [propertyId])
+  if (!found) throw notFound('No such property')
+  return found.house
+}
+
 /** Locks an issue and reads it, with the time of the database. 404. */
 export const lockIssue = async (trx: Trx, id: string): Promise<Held> => {
-  const held = await preparedOne<Held>(trx, `select *, now() as now from issue where id = ? for no key update`, [id])
+  const held = await preparedOne<IssueRecord & { now: Date } & House>(
+    trx,
+    `select i.*, now() as now, ${houseColumns} from issue i join property p on p.tenant_id = i.tenant_id and p.id = i.property_id
+     where i.id = ? for no key update of i`,
+    [id],
+  )
   if (!held) throw notFound()
-  return held
+  const { house, ...issue } = held
+  return { ...issue, clock: clockOf(issue.hours, house) }
 }
 
 const eventOf = {
@@ -127,12 +156,17 @@ type NoteOf = {
   reason?: string | null | undefined
 }
 
-/** Writes a change of a locked issue, with the instants at which its clocks are due, and answers it as it stands then. */
-export const writeIssue = async (trx: Trx, held: Held, change: Partial<Omit<IssueRow, 'createdBy'>>): Promise<Held> => {
-  const next = { ...held, ...change }
+/** Writes a change of a locked issue, with the instants at which its clocks are due, and answers it as it stands then. `clock`: the hours by which they run from now on. */
+export const writeIssue = async (
+  trx: Trx,
+  held: Held,
+  change: Partial<Omit<IssueRow, 'createdBy'>>,
+  clock = held.clock,
+): Promise<Held> => {
+  const next = { ...held, clock, ...change }
   const version = await changeRow(trx, Issue, held.id, {
     ...change,
-    ...instantsOf(next),
+    ...instantsOf(next, clock),
   })
-  return { ...next, ...instantsOf(next), version }
+  return { ...next, ...instantsOf(next, clock), version }
 }

@@ -2,13 +2,22 @@ import { forbidden } from '../../config/errors.ts'
 import { contextOf, sqlOne } from './connection.ts'
 import type { Trx } from './connection.ts'
 
+/** Makers of API keys, which never change, as far as a transaction has asked for them. */
+const makers = new WeakMap<Trx, Promise<string>>()
+
+const makerOf = async (trx: Trx, keyId: string): Promise<string> => {
+  const key = await sqlOne<{ createdBy: string | null }>(trx, `select created_by from api_key where id = ?`, [keyId])
+  return key?.createdBy ?? keyId
+}
+
 /** The author of a document: the user of the transaction, or the user who made its API key. Throws for the service itself, which writes no documents. */
 export const authorOf = async (trx: Trx): Promise<string> => {
   const { actor } = contextOf(trx)
   if (actor.id === null) throw new Error('a document is written by a person')
   if (actor.type !== 'api_key') return actor.id
-  const key = await sqlOne<{ createdBy: string | null }>(trx, `select created_by from api_key where id = ?`, [actor.id])
-  return key?.createdBy ?? actor.id
+  const asked = makers.get(trx) ?? makerOf(trx, actor.id)
+  makers.set(trx, asked)
+  return asked
 }
 
 /** An approval: the person, and whether they approve a document of their own. */

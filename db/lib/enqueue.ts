@@ -41,16 +41,8 @@ const bodyOf = <J extends Job>(kind: J, payload: PayloadOf<J>): string => {
   return body
 }
 
-/**
- * Makes a job as a row in the caller's transaction. Jobs are made by this and by `enqueueAll` alone. Answers the job's id, or null where a live job
- * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
- */
-export const enqueue = async <J extends Job>(
-  trx: AnyTrx,
-  kind: J,
-  payload: PayloadOf<J>,
-  options: EnqueueOptions = {},
-): Promise<string | null> => {
+/** The row of a job, and what happens once it is committed. */
+const rowOf = <J extends Job>(trx: AnyTrx, kind: J, payload: PayloadOf<J>, options: EnqueueOptions) => {
   const body = bodyOf(kind, payload)
   const context = contextOf(trx)
   const id = randomUUID()
@@ -58,7 +50,7 @@ export const enqueue = async <J extends Job>(
     'job.id': id,
     'job.kind': kind.name,
   })
-  const row = [
+  const values = [
     id,
     context.tenantId ?? tenantIn(payload),
     kind.queue,
@@ -73,13 +65,42 @@ export const enqueue = async <J extends Job>(
     span.traceparent,
     JSON.stringify(context.actor),
   ]
+  const made = () => {
+    // One whose transaction rolls back never was, and is not told of.
+    onCommit(trx, () => span.end())
+    wakeAfterCommit(trx)
+  }
+  return { id, values, made }
+}
+
+/**
+ * Makes a job as a row in the caller's transaction. Jobs are made by this, `enqueueOnce` and `enqueueAll` alone. Answers the job's id, or null where a live job
+ * with the same unique key stands. A payload that does not fit its schema throws, so the transaction ends.
+ */
+export const enqueue = async <J extends Job>(
+  trx: AnyTrx,
+  kind: J,
+  payload: PayloadOf<J>,
+  options: EnqueueOptions = {},
+): Promise<string | null> => {
+  const { id, values, made } = rowOf(trx, kind, payload, options)
   // Only one that can stand already has an answer to wait for.
-  if (options.uniqueKey === undefined) later(trx, insert, row)
-  else if ((await prepared(trx, insertOnce, row)).length === 0) return null
-  // One whose transaction rolls back never was, and is not told of.
-  onCommit(trx, () => span.end())
-  wakeAfterCommit(trx)
+  if (options.uniqueKey === undefined) later(trx, insert, values)
+  else if ((await prepared(trx, insertOnce, values)).length === 0) return null
+  made()
   return id
+}
+
+/** Makes a job unless a live one with the same unique key stands. The caller does not ask which, so that the row goes with its next statement. */
+export const enqueueOnce = <J extends Job>(
+  trx: AnyTrx,
+  kind: J,
+  payload: PayloadOf<J>,
+  options: EnqueueOptions & { uniqueKey: string },
+): void => {
+  const { values, made } = rowOf(trx, kind, payload, options)
+  later(trx, insertOnce, values)
+  made()
 }
 
 /** Makes jobs of one kind and of the transaction's tenant, due at once, in one statement. One span tells of all; of a single job it has the id. */

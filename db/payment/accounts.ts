@@ -1,6 +1,6 @@
 import { notFound, unprocessable } from '../../config/errors.ts'
 import type { Trx } from '../lib/connection.ts'
-import { sqlOne } from '../lib/connection.ts'
+import { preparedOne, sqlOne } from '../lib/connection.ts'
 import type { GatewayAccountRow } from '../rows.ts'
 import type { Method } from './rules/states.ts'
 
@@ -37,7 +37,7 @@ export const accountFor = async (
 
 /** The book that a property's money belongs to; '' where there is no such property. */
 export const bookOfProperty = async (trx: Trx, propertyId: string): Promise<string> =>
-  (await sqlOne<{ bookId: string }>(trx, `select book_id from property where id = ?`, [propertyId]))?.bookId ?? ''
+  (await preparedOne<{ bookId: string }>(trx, `select book_id from property where id = ?`, [propertyId]))?.bookId ?? ''
 
 /** The gate of the jobs that call an account: it closes for that account alone. */
 export const gateOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}:${id}`

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
-import { sql } from '../lib/connection.ts'
+import { later, sql } from '../lib/connection.ts'
 import { raisePosting } from '../financial/index.ts'
+import type { DayPosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
 import { standingAllocations } from './payments/read.ts'
 import { takeNewestFirst } from './rules/states.ts'
@@ -31,6 +32,22 @@ export const lockTargets = async (trx: Trx, targets: readonly TargetRef[]): Prom
 export const lockedTarget = (locked: LockedTargets, targetType: TargetType, targetId: string) =>
   locked.get(keyOf({ targetType, targetId }))
 
+/** The posting of an allocation, by the stage that its folio has. */
+export const postingOfAllocated = (
+  payment: Pick<PaymentRow, 'id' | 'method'>,
+  target: TargetRef,
+  { allocationId, amount, documentId }: Allocated,
+  stage: Payable['stage'],
+): DayPosting => ({
+  event: 'payment.payment_allocated',
+  source: { id: allocationId },
+  payload: {
+    amounts: { amount },
+    documents: { payment: payment.id, ...targetDocument(target.targetType, documentId ?? target.targetId) },
+    context: { target: target.targetType, method: payment.method, ...(stage ? { folioStage: stage } : {}) },
+  },
+})
+
 const raiseAllocated = (
   trx: Trx,
   payment: PaymentRow,
@@ -40,16 +57,11 @@ const raiseAllocated = (
   { stage, documentId }: { stage: Payable['stage']; documentId?: string | undefined },
 ) =>
   raisePosting(trx, {
-    event: 'payment.payment_allocated',
-    source: { id: allocationId },
+    ...postingOfAllocated(payment, target, { allocationId, amount, documentId }, stage),
     propertyId: payment.propertyId,
-    payload: {
-      amounts: { amount },
-      documents: { payment: payment.id, ...targetDocument(target.targetType, documentId ?? target.targetId) },
-      context: { target: target.targetType, method: payment.method, ...(stage ? { folioStage: stage } : {}) },
-    },
   })
 
+/** Goes with the next statement. */
 const insert = (
   trx: Trx,
   id: string,
@@ -57,8 +69,8 @@ const insert = (
   target: TargetRef,
   amount: number,
   reversesId: string | null,
-) =>
-  sql(
+): void =>
+  later(
     trx,
     `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`,
     [id, paymentId, target.targetType, target.targetId, amount, reversesId],
@@ -72,7 +84,7 @@ export type Allocated = { allocationId: string; amount: number; documentId?: str
  */
 export const offer = async (
   trx: Trx,
-  payment: PaymentRow,
+  payment: Pick<PaymentRow, 'id' | 'method'>,
   target: TargetRef,
   amount: number,
   facts: Pick<Offer, 'businessDate' | 'late' | 'payable'>,
@@ -87,7 +99,7 @@ export const offer = async (
   })
   if (taken < 0 || taken > amount) throw new Error(`${target.targetType} ${target.targetId} took ${taken} of ${amount}`)
   if (taken === 0) return null
-  await insert(trx, allocationId, payment.id, target, taken, null)
+  insert(trx, allocationId, payment.id, target, taken, null)
   return { allocationId, amount: taken, documentId }
 }
 
@@ -125,9 +137,9 @@ export const giveBack = async (
   for (const { item, taken } of takeNewestFirst(standing, wanted)) {
     const target: TargetRef = { targetType: item.targetType, targetId: item.targetId }
     const reversalId = randomUUID()
-    await insert(trx, reversalId, payment.id, target, -item.amount, item.id)
+    insert(trx, reversalId, payment.id, target, -item.amount, item.id)
     const restId = taken < item.amount ? randomUUID() : null
-    if (restId !== null) await insert(trx, restId, payment.id, target, item.amount - taken, null)
+    if (restId !== null) insert(trx, restId, payment.id, target, item.amount - taken, null)
     const named = await targetOf(target.targetType).revert(trx, target.targetId, {
       id: reversalId,
       allocationId: item.id,
@@ -183,9 +195,8 @@ export const moveAllocations = async (
       const total = Math.min(allocation.amount, sum(wanted.map((folio) => folio.amount)))
       if (total === 0) continue
       const reversalId = randomUUID()
-      await insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)
-      if (total < allocation.amount)
-        await insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
+      insert(trx, reversalId, payment.id, source, -allocation.amount, allocation.id)
+      if (total < allocation.amount) insert(trx, randomUUID(), payment.id, source, allocation.amount - total, null)
       postings.push(() => raiseAllocated(trx, payment, source, reversalId, -total, { stage: undefined }))
       let left = total
       for (const folio of wanted) {
@@ -193,7 +204,7 @@ export const moveAllocations = async (
         if (amount === 0) continue
         const target: TargetRef = { targetType: 'folio', targetId: folio.folioId }
         const allocationId = randomUUID()
-        await insert(trx, allocationId, payment.id, target, amount, null)
+        insert(trx, allocationId, payment.id, target, amount, null)
         postings.push(() => raiseAllocated(trx, payment, target, allocationId, amount, { stage: folio.stage }))
         moved.push({ allocationId, paymentId: payment.id, targetId: folio.folioId, amount })
         folio.amount -= amount
@@ -234,9 +245,9 @@ export const moveBetweenFolios = async (
     let moved = 0
     for (const { item, taken } of takeNewestFirst(standing, amount)) {
       const [reversalId, allocationId] = [randomUUID(), randomUUID()]
-      await insert(trx, reversalId, paymentId, source, -item.amount, item.id)
-      if (taken < item.amount) await insert(trx, randomUUID(), paymentId, source, item.amount - taken, null)
-      await insert(trx, allocationId, paymentId, target, taken, null)
+      insert(trx, reversalId, paymentId, source, -item.amount, item.id)
+      if (taken < item.amount) insert(trx, randomUUID(), paymentId, source, item.amount - taken, null)
+      insert(trx, allocationId, paymentId, target, taken, null)
       postings.push(
         () => raiseAllocated(trx, payment, source, reversalId, -taken, { stage: from.stage }),
         () => raiseAllocated(trx, payment, target, allocationId, taken, { stage: to.stage }),

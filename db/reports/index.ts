@@ -3,7 +3,7 @@ export { dayTotals, snapshotDay } from './snapshot.ts'
 export { markRates } from './exchange.ts'
 export { readReport } from './read.ts'
 export { runStatuses } from './models.ts'
-export type { Column, FileRow, Meta, Reading, Sight } from './reading.ts'
+export type { Chart, Column, FileRow, Meta, Reading, Sight } from './reading.ts'
 export { report } from './registry.ts'
 export { rightsOf } from './rights.ts'
 

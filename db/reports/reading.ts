@@ -16,6 +16,13 @@ export type Column = { key: string; title: string; kind: ColumnKind; width?: num
 export type Cell = string | number | boolean | null
 export type FileRow = Readonly<Record<string, Cell | undefined>> & { level?: number }
 
+/** A chart of the rows of a file: a mark for each row that it takes, of the columns `keys`, named by the column `label`. */
+export type Chart = {
+  label: string
+  keys: readonly [string] | readonly [string, string]
+  takes?: (row: FileRow) => boolean
+}
+
 /** Facts of a reading (R2). Its figures stay so for ever once `provisional` is false, but for late entries, which raise `ledgerSequence`. */
 export type Meta = {
   report: string
@@ -46,6 +53,8 @@ export type Reading<Row extends object = object> = {
   flat: (row: Row) => FileRow[]
   /** The last row of a file. */
   foot: () => FileRow | null
+  /** Charts of its file, where people would rather look than read. */
+  charts?: readonly Chart[]
   /** Exchange rates that the figures rest on. */
   usedRates?: readonly string[]
 }

@@ -1,8 +1,33 @@
 import { expect } from 'chai'
+import { closeOrder } from '../../db/inventory/index.ts'
+import { database, inTenant } from '../../db/lib/connection.ts'
+import { makeUser } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import { useWorld } from '../support/world.ts'
 import type { Bar } from './bar.ts'
 import { useOrders } from './orders-support.ts'
+
+/** Statements of a piece of work by round trip: those of one are told in one turn. */
+const roundsOf = async (work: () => Promise<unknown>): Promise<string[][]> => {
+  const rounds: string[][] = []
+  let round: string[] | null = null
+  const hear = ({ sql }: { sql: string }) => {
+    if (round === null) {
+      rounds.push((round = []))
+      queueMicrotask(() => {
+        round = null
+      })
+    }
+    round.push(sql)
+  }
+  database().on('query', hear)
+  try {
+    await work()
+  } finally {
+    database().off('query', hear)
+  }
+  return rounds
+}
 
 describe('Orders of an outlet, many at once', function () {
   this.timeout(120_000)
@@ -21,6 +46,24 @@ describe('Orders of an outlet, many at once', function () {
     expect(await house.rows(`select 1 from inventory_consumption where order_id = ?`, [id])).to.have.length(1)
     expect(await house.rows(`select 1 from folio_line where source_id = ?`, [id])).to.have.length(2)
     expect((await house.read(id)).settlements).to.have.length(1)
+  })
+
+  it('holds the stock of others for one round trip and the commit: all that it reads it reads before', async () => {
+    const { id } = await house.order(gins('1'))
+    const { userId } = await makeUser({ [house.house.tenantId]: 'manager' })
+    const rounds = await roundsOf(() =>
+      inTenant(house.house.tenantId, (trx) => closeOrder(trx, id, [{ type: 'house', reason: 'On the house' }]), {
+        actor: { type: 'user', id: userId },
+      }),
+    )
+    const locking = rounds.findIndex((round) =>
+      round.some((text) => /inventory_stock s[^]*for no key update/.test(text)),
+    )
+    const after = rounds.slice(locking + 1)
+    expect(locking).to.be.greaterThan(0)
+    expect(after.flat().filter((text) => /^\s*select/.test(text))).to.deep.equal([])
+    expect(after, after.flat().join('\n')).to.have.length(2)
+    expect(after[1]?.at(-1)).to.equal('commit')
   })
 
   it('takes one order for an external id that is sent twenty times at once', async () => {

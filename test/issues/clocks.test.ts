@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Clocks } from '../../db/issues/rules/clocks.ts'
+import { hoursOf } from '../../db/issues/rules/hours.ts'
+import type { HouseHours, Hours } from '../../db/issues/rules/hours.ts'
 import { afterWaiting, instantsOf, missedBy, readingOf, retargeted, startedAt } from '../../db/issues/rules/clocks.ts'
 
 const minute = 60_000
@@ -108,6 +110,80 @@ describe('The clocks of an issue', () => {
       overdueSteps: 2,
       escalations: 4,
     })
+  })
+
+  const weekdays = { days: [1, 2, 3, 4, 5], from: '09:00', until: '18:00' }
+  const lisbon = (businessHours: HouseHours['businessHours'], holidays: string[] = []) =>
+    hoursOf({ timeZone: 'Europe/Lisbon', businessHours, holidays })
+
+  it('run in business hours by the clock of the house, over weekends, holidays and changes of its clock', () => {
+    const week = lisbon([weekdays], ['2026-12-25', '2027-01-01'])
+    const after = (hours: Hours, from: string, minutes: number) =>
+      hours.after(new Date(from), minutes * minute).toISOString()
+    // Thursday 24 December, 17:30: half an hour is left; then a holiday and a weekend.
+    expect(after(week, '2026-12-24T17:30:00Z', 30)).to.equal('2026-12-24T18:00:00.000Z')
+    expect(after(week, '2026-12-24T17:30:00Z', 31)).to.equal('2026-12-28T09:01:00.000Z')
+    expect(after(week, '2026-12-26T03:00:00Z', 60)).to.equal('2026-12-28T10:00:00.000Z')
+    expect(week.between(new Date('2026-12-24T17:30:00Z'), new Date('2026-12-28T09:01:00Z'))).to.equal(31 * minute)
+    // Friday in winter, Monday in summer: an hour earlier by the sun.
+    expect(after(week, '2026-03-27T17:00:00Z', 120)).to.equal('2026-03-30T09:00:00.000Z')
+    // The night of the change has an hour less in spring and one more in autumn.
+    const nights = lisbon([{ days: [1, 2, 3, 4, 5, 6, 7], from: '00:00', until: '06:00' }])
+    const night = (day: string) => nights.between(new Date(`${day}T00:00:00Z`), new Date(`${day}T12:00:00Z`)) / minute
+    expect([night('2026-03-28'), night('2026-03-29'), night('2026-10-26')]).to.deep.equal([360, 300, 360])
+    expect(
+      nights.between(new Date('2026-10-24T23:00:00Z'), new Date('2026-10-25T12:00:00Z')) / minute,
+      'the hour that comes twice counts twice',
+    ).to.equal(420)
+    const late = lisbon([{ days: [6], from: '20:00', until: '00:00' }])
+    expect(after(late, '2026-11-28T19:00:00Z', 241)).to.equal('2026-12-05T20:01:00.000Z')
+  })
+
+  it('of business hours add up: what comes after so much time lies that much later', () => {
+    const week = lisbon(
+      [weekdays, { days: [6], from: '08:00', until: '12:00' }, { days: [1, 5], from: '19:30', until: '00:00' }],
+      ['2026-03-30', '2026-10-26'],
+    )
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 400 * 1_440 }),
+        fc.integer({ min: 1, max: 6_000 }),
+        fc.integer({ min: 1, max: 6_000 }),
+        (start, first, second) => {
+          const from = new Date(Date.parse('2026-01-01T00:00:00Z') + start * minute)
+          const [once, twice] = [week.after(from, first * minute), week.after(from, (first + second) * minute)]
+          expect(week.after(once, second * minute)).to.deep.equal(twice)
+          expect(week.between(from, twice)).to.equal((first + second) * minute)
+          expect(week.between(twice, from)).to.equal(0)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('by business hours stand while the house is closed, in waits and steps too', () => {
+    const week = lisbon([weekdays])
+    // Friday 16:00, four hours: Monday 11:00.
+    const friday = new Date('2026-11-27T16:00:00Z')
+    const begun = startedAt(friday, high, week)
+    expect(begun.firstResponseDueAt.toISOString()).to.equal('2026-11-27T16:30:00.000Z')
+    expect(begun.resolutionDueAt.toISOString()).to.equal('2026-11-30T11:00:00.000Z')
+    const state = issue({ status: 'waiting', firstRespondedAt: friday, createdAt: friday, ...begun })
+    // A wait from Friday 17:00 to Monday 10:00 is two hours of the house.
+    const waited = afterWaiting(
+      { ...state, waitingSince: new Date('2026-11-27T17:00:00Z') },
+      new Date('2026-11-30T10:00:00Z'),
+      week,
+    )
+    expect(waited.waitedSeconds).to.equal(7_200)
+    expect(waited.resolutionDueAt.toISOString()).to.equal('2026-11-30T13:00:00.000Z')
+    const missed = { ...state, ...waited, status: 'in_progress' as const, waitingSince: null }
+    expect(retargeted(missed, high, week).resolutionDueAt).to.deep.equal(waited.resolutionDueAt)
+    const once = { ...missed, resolutionBreachedAt: waited.resolutionDueAt }
+    // 150 % is two hours later, 200 % four: Monday 15:00 and 17:00.
+    expect(instantsOf(once, week).checkAt?.toISOString()).to.equal('2026-11-30T15:00:00.000Z')
+    expect(missedBy(once, new Date('2026-11-30T16:59:00Z'), week).overdueSteps).to.equal(1)
+    expect(missedBy(once, new Date('2026-11-30T17:00:00Z'), week).overdueSteps).to.equal(2)
   })
 
   it('are read by the time of the database', () => {

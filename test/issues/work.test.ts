@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { addMembership } from '../../db/auth/members/create.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { checkClocks, dueIssues, endSettled, settledStays } from '../../db/issues/index.ts'
+import { addDays, localInstant, todayIn } from '../../config/time.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -77,6 +78,51 @@ describe('Issues of a house', function () {
     expect(mail.peer.mails.map(({ text }) => text).join()).to.include(`${issue.number} (Equipment)`)
     expect((await post(issue.id, 'start')).body).to.include({ status: 'in_progress' })
     expect((await owner.get(`issues?late=true&propertyId=${house.propertyId}`)).body.data).to.have.length(0)
+  })
+
+  it('count in the business hours of the house where their category says so, and go by those of now', async () => {
+    const settings = (issues: object) => owner.send('PATCH', `properties/${house.propertyId}/settings`, { issues })
+    const always = [{ days: [1, 2, 3, 4, 5, 6, 7], from: '00:00', until: '00:00' }]
+    for (const [businessHours, field] of [
+      [[{ days: [1], from: '12:00', until: '09:00' }], 'issues.businessHours.0.until'],
+      [[{ days: [1], from: '12:00', until: '13:00' }], 'issues.businessHours'],
+      [[...always, { days: [3], from: '09:00', until: '18:00' }], 'issues.businessHours.1'],
+    ] as const) {
+      const { status, body } = await settings({ businessHours })
+      expect([status, body.errors?.[0]?.field]).to.deep.equal([400, field])
+    }
+    const { timezone } = await inTenant(house.tenantId, async (trx) => {
+      const [row] = await sql<{ timezone: string }>(trx, `select timezone from property where id = ?`, [
+        house.propertyId,
+      ])
+      return row ?? { timezone: '' }
+    })
+    const today = todayIn(timezone)
+    // The house is closed today and tomorrow, and always open from then on.
+    expect((await settings({ businessHours: always, holidays: [today, addDays(today, 1)] })).status).to.equal(200)
+    const category = await owner.send('POST', 'issues/categories', {
+      code: 'office',
+      name: { en: 'Office', 'pt-BR': 'Escritório' },
+      kind: 'support',
+      team: 'finance',
+      hours: 'business',
+    })
+    expect([category.status, category.body.hours]).to.deep.equal([201, 'business'])
+    const issue = await open({ priority: 'high', categoryId: category.body.id })
+    const opens = localInstant(addDays(today, 2), '00:00', timezone).getTime()
+    const dueAfter = (minutes: number) => new Date(opens + minutes * 60_000).toISOString()
+    expect([issue.hours, issue.firstResponseDueAt, issue.resolutionDueAt]).to.deep.equal([
+      'business',
+      dueAfter(30),
+      dueAfter(240),
+    ])
+    expect((await open({ priority: 'high' })).hours).to.equal('always')
+    const other = await owner.send('PATCH', `issues/${issue.id}`, { priority: 'urgent' })
+    expect([other.status, other.body.resolutionDueAt]).to.deep.equal([200, dueAfter(120)])
+    const moved = await owner.send('PATCH', `issues/${issue.id}`, { categoryId: categories['equipment'] })
+    expect(moved.body).to.include({ hours: 'always' })
+    expect(Date.parse(moved.body.resolutionDueAt) - Date.parse(moved.body.createdAt)).to.equal(120 * 60_000)
+    await settings({ holidays: [] })
   })
 
   it('keep a deadline that was missed before anybody looked, whatever is done then', async () => {

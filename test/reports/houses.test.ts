@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { extractText, getDocumentProxy } from 'unpdf'
+import { readPart } from '../../db/reports/runs.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
@@ -95,6 +97,21 @@ describe('reports of a house', () => {
       (row) => row.group === 'revenue' && row['level'] === 0 && row.key !== 'total_revenue',
     )
     expect(sections.reduce((sum, row) => sum + (row.day as number), 0)).to.equal(revenue)
+    // As a PDF it has the same figures, once above and once in the table: two days of revenue, which are looked at.
+    const days = await ask('occupancy', { startDate: date, endDate: house.day(-1) })
+    const { body: run } = await owner.send('POST', 'reports/runs', {
+      report: 'occupancy',
+      format: 'pdf',
+      locale: 'en',
+      parameters: { startDate: date, endDate: house.day(-1) },
+    })
+    await world.drain({ kinds: ['reports.run'] })
+    const file = await house.inHouse((trx) => readPart(trx, String(run.id), 1))
+    const [page = ''] = (await extractText(await getDocumentProxy(new Uint8Array(file)))).text
+    for (const { roomRevenue, occupancy } of days.data as unknown as { roomRevenue: number; occupancy: string }[]) {
+      expect(page.split((roomRevenue / 100).toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')).length - 1).to.be.at.least(2)
+      expect(page.split(occupancy).length - 1).to.be.at.least(2)
+    }
     const paid = await house.inHouse((trx) =>
       sql<{ paid: number }>(trx, `select sum(captured_amount)::bigint as paid from payment`),
     )

@@ -1,6 +1,8 @@
 import PdfDocument from 'pdfkit'
+import SvgToPdf from 'svg-to-pdfkit'
 import type { Column, FileRow } from '../../db/reports/index.ts'
 import { wordOf } from '../../config/report-texts.ts'
+import { chartHeight, chartOf, mostMarks } from './chart.ts'
 import { kindIn, major, pointOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
@@ -88,6 +90,7 @@ class Pages {
     this.doc.text(fitted(this.doc, text, width), left, this.y, { width: width + 1, align, lineBreak: false })
   }
 
+  /** A page with its head, below which rows or charts stand. */
   private begin() {
     const { doc, source } = this
     if (this.count > 0) doc.addPage()
@@ -102,6 +105,11 @@ class Pages {
       this.y += lineHeight
     }
     this.y += 4
+    this.foot()
+  }
+
+  private titles() {
+    const { doc } = this
     doc.font(strong)
     for (const { column, left, width } of this.columns)
       this.text(transliterated(column.title), left, width, isNumber(column) ? 'right' : 'left')
@@ -112,7 +120,6 @@ class Pages {
       .lineWidth(0.5)
       .stroke()
     doc.font(regular)
-    this.foot()
   }
 
   private foot() {
@@ -128,9 +135,30 @@ class Pages {
     this.y = y
   }
 
+  /** Draws the charts of all rows above them. */
+  charts(rows: readonly FileRow[]) {
+    const { doc, source } = this
+    const { columns } = source
+    const width = doc.page.width - 2 * margin
+    const figure = (column: Column, row: FileRow) => cellOf(source, column, row)
+    const series = columns.map((column) => ({ ...column, title: transliterated(column.title) }))
+    for (const chart of source.charts) {
+      const svg = chartOf(chart, { rows, columns: series, figure, width })
+      if (svg === null) continue
+      if (this.count === 0 || this.y + chartHeight > doc.page.height - margin) this.begin()
+      SvgToPdf(doc, svg, margin, this.y, { fontCallback: () => regular, assumePt: true })
+      doc.font(regular).fontSize(fontSize).fillColor('black').strokeColor('black')
+      this.y += chartHeight + 8
+    }
+    if (this.count > 0) this.titles()
+  }
+
   row(row: FileRow, isStrong: boolean) {
     const { doc } = this
-    if (this.count === 0 || this.y > doc.page.height - margin - lineHeight) this.begin()
+    if (this.count === 0 || this.y > doc.page.height - margin - lineHeight) {
+      this.begin()
+      this.titles()
+    }
     doc.font(isStrong ? strong : regular)
     const indent = typeof row.level === 'number' ? row.level * 6 : 0
     for (const { column, left, width } of this.columns) {
@@ -143,7 +171,10 @@ class Pages {
   }
 
   end() {
-    if (this.count === 0) this.begin()
+    if (this.count === 0) {
+      this.begin()
+      this.titles()
+    }
     this.doc.font(regular)
     const font = this.doc._font
     this.total.data['Resources'] = { Font: { [font.id]: font.ref() } }
@@ -153,7 +184,18 @@ class Pages {
   }
 }
 
-/** A PDF on A4, landscape where it has many columns, with head and page of pages. Pages are written as they are filled. */
+/** So many rows, or all of them where there are fewer. */
+const ahead = async (rows: AsyncIterator<FileRow>, most: number): Promise<FileRow[]> => {
+  const taken: FileRow[] = []
+  while (taken.length < most) {
+    const { done, value } = await rows.next()
+    if (done === true) break
+    taken.push(value)
+  }
+  return taken
+}
+
+/** A PDF on A4, landscape where it has many columns, with head, charts and page of pages. Pages are written as they are filled. */
 export const pdfFile: Writer = async function* (source) {
   const layout = source.columns.length > 6 ? 'landscape' : 'portrait'
   const doc = new PdfDocument({ size: 'A4', layout, margin, info: { Title: transliterated(source.title) } })
@@ -168,7 +210,14 @@ export const pdfFile: Writer = async function* (source) {
   const taken = function* () {
     for (let bytes = doc.read() as Buffer | null; bytes !== null; bytes = doc.read() as Buffer | null) yield bytes
   }
-  for await (const row of source.rows) {
+  const rows = source.rows[Symbol.asyncIterator]()
+  const first = source.charts.length === 0 ? [] : await ahead(rows, mostMarks + 1)
+  if (first.length <= mostMarks) pages.charts(first)
+  const all = async function* () {
+    yield* first
+    yield* { [Symbol.asyncIterator]: () => rows }
+  }
+  for await (const row of all()) {
     pages.row(row, isOfLevels && row.level === 0 && source.columns.length < 8)
     written += 1
     // Compressed pages come a moment later.

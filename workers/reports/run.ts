@@ -78,6 +78,7 @@ const fileOf = (run: Run, reading: Reading, count: (rows: number) => void): Asyn
     house: [meta.bookName, [meta.startDate, meta.endDate].filter(Boolean).join(' – ')].join(' · '),
     head: headOf(run.report, meta, { locale: run.locale, parameters: run.parameters, madeAt: meta.asOf }),
     columns: reading.columns,
+    charts: reading.charts ?? [],
     rows: rows(),
     foot: reading.foot,
     currency: meta.currency,

@@ -2,7 +2,7 @@ import { minorDigits } from '../../config/minor-units.ts'
 import { reportOf } from '../../config/reports.ts'
 import type { ReportKey, ReportLocale } from '../../config/reports.ts'
 import { wordOf } from '../../config/report-texts.ts'
-import type { Column, FileRow, Meta } from '../../db/reports/index.ts'
+import type { Chart, Column, FileRow, Meta } from '../../db/reports/index.ts'
 
 /** The content of a file for a writer: its subject, its columns, and its rows one after the other. */
 export type Source = {
@@ -11,6 +11,7 @@ export type Source = {
   /** Facts that stand above the rows: label and value. */
   head: readonly (readonly [string, string])[]
   columns: readonly Column[]
+  charts: readonly Chart[]
   rows: AsyncIterable<FileRow>
   /** The last row; known once the rows are read. */
   foot: () => FileRow | null

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { consumptionPosted, stockRunShort } from '../../../config/events/inventory.ts'
 import type { consumptionKinds, WasteReason } from '../../../config/inventory.ts'
-import { sql } from '../../lib/connection.ts'
+import { raisePostings } from '../../financial/index.ts'
+import type { PropertyPosting } from '../../financial/index.ts'
+import { prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
 import { insertRow, insertRows } from '../../lib/records.ts'
@@ -11,8 +13,8 @@ import { take } from '../rules/average.ts'
 import type { Used } from '../rules/explode.ts'
 import { decimalOf } from '../rules/quantity.ts'
 import type { Shelf } from '../stock/hold.ts'
-import { postStock, postUse } from '../stock/post.ts'
-import { writeMovement } from '../stock/write.ts'
+import { postingsOfUse } from '../stock/post.ts'
+import { moverOf, writeMovement } from '../stock/write.ts'
 import type { Line } from '../stock/write.ts'
 
 export type UseHead = {
@@ -77,7 +79,7 @@ export const countUse = async (
   sign: 1 | -1,
 ): Promise<void> => {
   if (kind === 'waste' || used.length === 0) return
-  await sql(
+  await prepared(
     trx,
     `insert into inventory_use (location_id, item_id, date, quantity)
      select u."locationId", u."itemId", ?, sum(u.quantity)::bigint * ? from jsonb_to_recordset(?::jsonb) as u ("locationId" uuid, "itemId" uuid, quantity bigint)
@@ -116,17 +118,21 @@ const tellShort = async (
   )
 }
 
+/** A use that stock has given in memory. Its rows are yet to be written, and its postings to be raised. */
+export type PlannedUse = { id: string; postings: PropertyPosting[]; write: () => Promise<void> }
+
 /**
- * Uses what is there and notes the rest as short (R13): what has happened is never refused. Callers that ask for all of it have judged the locked stock first.
- * Answers the id of the consumption.
+ * Takes what is there from locked stock and notes the rest as short (R13): what has happened is never refused. Callers that ask for all of it have judged the
+ * stock first. `write` asks for all rows in one turn, so that postings that are raised with it share its round trip: other commands wait for the stock.
  */
-export const consume = async (
+export const planUse = async (
   trx: Trx,
   head: UseHead,
   used: readonly Used[],
   { shelf, items }: Held,
-): Promise<string> => {
+): Promise<PlannedUse> => {
   const { bookId, source, note, ...fields } = head
+  const { propertyId, kind, businessDate } = head
   const [id, movementId] = [randomUUID(), randomUUID()]
   const taken = used.map((one): Taken => {
     const held = shelf.at(one)
@@ -138,44 +144,50 @@ export const consume = async (
   const lines: Line[] = taken
     .filter((one) => one.taken > 0)
     .map(({ itemId, locationId, taken: there, value }) => ({ itemId, locationId, quantity: -there, value: 0 - value }))
-  const { propertyId, kind, businessDate } = head
-  await writeMovement(
+  const postings = await postingsOfUse(
     trx,
-    { id: movementId, kind: 'consumption', propertyId, occurredOn: businessDate, note: note ?? null },
-    lines,
-    { shelf, items },
+    { propertyId, bookId, movementId, occurredOn: businessDate },
+    items,
+    taken.map(({ itemId, value }) => ({ itemId, value })),
+    {
+      consumption: kind,
+      ...(head.outletId ? { outletId: head.outletId } : {}),
+      costCenterId: head.costCenterId ?? null,
+    },
   )
-  const [row] = await Promise.all([
-    insertRow(trx, InventoryConsumption, {
+  const createdBy = await moverOf(trx)
+  const write = async () => {
+    const movement = { id: movementId, kind: 'consumption' as const, propertyId, occurredOn: businessDate, createdBy }
+    // The movement is asked for first: the rows of the use refer to it.
+    const moved = writeMovement(trx, { ...movement, note: note ?? null }, lines, { shelf, items })
+    const inserted = insertRow(trx, InventoryConsumption, {
       ...fields,
       id,
       movementId,
       sourceType: source?.type ?? 'consumption',
       sourceId: source?.id ?? id,
-    }),
-    writeLines(trx, id, taken),
-    countUse(trx, head, used, 1),
-  ])
-  await tellShort(trx, propertyId, taken, items)
-  await emit(trx, consumptionPosted, {
-    propertyId,
-    id,
-    version: row.version,
-    data: {
-      inventoryConsumptionId: id,
-      kind,
-      reservationId: head.reservationId ?? null,
-      unitId: head.unitId ?? null,
-    },
-  })
-  const at = { propertyId, bookId, movementId, occurredOn: businessDate }
-  const valued = taken.map(({ itemId, value }) => ({ itemId, value }))
-  if (kind === 'waste') await postStock(trx, 'inventory.stock_wasted', at, items, valued)
-  else
-    await postUse(trx, at, items, valued, {
-      consumption: kind,
-      ...(head.outletId ? { outletId: head.outletId } : {}),
-      costCenterId: head.costCenterId ?? null,
     })
+    const [{ version }] = await Promise.all([
+      inserted,
+      moved,
+      writeLines(trx, id, taken),
+      countUse(trx, head, used, 1),
+      tellShort(trx, propertyId, taken, items),
+    ])
+    const { reservationId = null, unitId = null } = head
+    await emit(trx, consumptionPosted, {
+      propertyId,
+      id,
+      version,
+      data: { inventoryConsumptionId: id, kind, reservationId, unitId },
+    })
+  }
+  return { id, postings, write }
+}
+
+/** Uses what is there, writes it and posts it. Answers the id of the consumption. */
+export const consume = async (trx: Trx, head: UseHead, used: readonly Used[], held: Held): Promise<string> => {
+  const { id, postings, write } = await planUse(trx, head, used, held)
+  await Promise.all([write(), raisePostings(trx, head.propertyId, postings)])
   return id
 }

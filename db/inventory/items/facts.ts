@@ -1,7 +1,7 @@
 import type { ExpenseGroup } from '../../../config/inventory.ts'
 import { unprocessable } from '../../../config/errors.ts'
 import type { Base } from '../../../config/measures.ts'
-import { sql } from '../../lib/connection.ts'
+import { prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Package } from '../models.ts'
 
@@ -23,7 +23,7 @@ export type ItemFacts = {
 
 /** Items that are held so that none is archived before the commit, by id; those that are not there are left out. */
 export const holdItems = async (trx: Trx, ids: readonly string[]): Promise<Map<string, ItemFacts>> => {
-  const rows = await sql<ItemFacts>(
+  const rows = await prepared<ItemFacts>(
     trx,
     `select i.id, i.sku, i.base, i.packages, i.status, i.category_id, i.reference_amount, i.reference_quantity,
        c.expense_group, c.stock_account_id, c.expense_account_id

@@ -1,10 +1,11 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { orderClosed } from '../../../config/events/inventory.ts'
-import { businessDay } from '../../financial/index.ts'
+import { businessDay, raisePostings } from '../../financial/index.ts'
+import type { DayPosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow, expression, insertRow } from '../../lib/records.ts'
+import { changeRow, expression, insertLater, insertRow } from '../../lib/records.ts'
 import { cancelPaymentsOf, recordPayment } from '../../payment/index.ts'
 import type { RecordedMethod } from '../../payment/index.ts'
 import { postCharges } from '../../reservations/index.ts'
@@ -13,9 +14,11 @@ import { PosOrder, PosSettlement } from '../models.ts'
 import { takeShare } from '../rules/totals.ts'
 import type { Part } from '../rules/totals.ts'
 import { holdStays } from './open.ts'
-import { postSale, taxesOf } from './sale.ts'
+import { postingsOfSale, taxesOf } from './sale.ts'
 import { linesOf, lockPosOrder, orderMoves, personOf, seenOrder, tellOrder } from './state.ts'
-import { useOrder } from './use.ts'
+import type { SeenOrder } from './state.ts'
+import { payableOf } from './target.ts'
+import { planOrderUse, recipesOf } from './use.ts'
 
 /** Amounts in minor units; the one that is left out takes the rest. */
 export type Settlement = { amount?: number | undefined } & (
@@ -44,14 +47,8 @@ export const amountsOf = (due: number, settlements: readonly Settlement[]): Due[
   return settlements.map((one) => ({ ...one, amount: one.amount ?? rest })).filter(({ amount }) => amount > 0)
 }
 
-type Outlet = { name: string; kind: string; roomCharge: boolean }
-
 /** The charges of an order by category: revenue groups, of a minibar its own, and the service charge. */
-export const partsOf = (
-  order: PosOrderRow,
-  lines: readonly PosOrderLineRow[],
-  outlet: Pick<Outlet, 'kind'>,
-): Part[] => {
+export const partsOf = (order: PosOrderRow, lines: readonly PosOrderLineRow[], outlet: { kind: string }): Part[] => {
   const sums = new Map<string, number>()
   const add = (category: string, amount: number) => sums.set(category, (sums.get(category) ?? 0) + amount)
   for (const { status, amount, discountShare, revenueGroup } of lines)
@@ -64,15 +61,10 @@ type Folio = Extract<Due, { type: 'folio' }>
 const isFolio = (one: Settlement): one is Extract<Settlement, { type: 'folio' }> => one.type === 'folio'
 
 /** The stay or folio of each settlement on a folio; the stay of the order where none is named. 422 `room_charge_not_allowed`, `not_in_house`. */
-const judgeFolios = async (
-  trx: Trx,
-  order: Pick<PosOrderRow, 'propertyId' | 'outletId' | 'reservationId'>,
-  settlements: readonly Settlement[],
-): Promise<void> => {
+const judgeFolios = async (trx: Trx, order: SeenOrder, settlements: readonly Settlement[]): Promise<void> => {
   const folios = settlements.filter(isFolio)
   if (folios.length === 0) return
-  const outlet = await sqlOne<Outlet>(trx, `select room_charge from outlet where id = ?`, [order.outletId])
-  if (!outlet?.roomCharge)
+  if (!order.roomCharge)
     throw unprocessable('room_charge_not_allowed', 'The outlet charges nothing to rooms', [
       { field: 'settlements', message: 'must be paid' },
     ])
@@ -103,12 +95,12 @@ const judgeFolios = async (
     ])
 }
 
-type Charging = { order: PosOrderRow; outlet: Outlet; parts: Part[] }
+type Charging = { order: PosOrderRow; outletName: string; parts: Part[] }
 
 /** Puts the shares of the settlements on their folios. Answers the first folio. */
 const chargeFolios = async (
   trx: Trx,
-  { order, outlet, parts }: Charging,
+  { order, outletName, parts }: Charging,
   settlements: readonly Folio[],
 ): Promise<string | null> => {
   let first: string | null = null
@@ -120,7 +112,7 @@ const chargeFolios = async (
       part: String(index),
       lines: takeShare(parts, amount).map(({ category, amount: share }) => ({
         category: category as 'food',
-        description: `${outlet.name} ${order.number}${category === 'service_charge' ? ', service charge' : ''}`.slice(
+        description: `${outletName} ${order.number}${category === 'service_charge' ? ', service charge' : ''}`.slice(
           0,
           200,
         ),
@@ -133,22 +125,31 @@ const chargeFolios = async (
   return first
 }
 
-const takePayments = async (trx: Trx, order: PosOrderRow, settlements: readonly Due[]): Promise<void> => {
+/** Records payments, whose postings it answers. The order takes each as its own target: the row of the settlement is written there. */
+const takePayments = async (
+  trx: Trx,
+  order: PosOrderRow,
+  { settlements, businessDate }: { settlements: readonly Due[]; businessDate: string },
+): Promise<DayPosting[]> => {
+  const postings: DayPosting[] = []
+  let { paidAmount } = order
   for (const one of settlements) {
     if (one.type !== 'payment') continue
-    // The order takes it as its own target: the row of the settlement is written there.
-    await recordPayment(trx, {
+    const given = {
       propertyId: order.propertyId,
       method: one.method,
       amount: one.amount,
       currency: order.currency,
-      targetType: 'pos_order',
+      targetType: 'pos_order' as const,
       targetId: order.id,
       cashSessionId: one.cashSessionId,
       cashAccountId: one.cashAccountId,
       reference: one.reference,
-    })
+    }
+    await recordPayment(trx, given, { businessDate, target: payableOf({ ...order, paidAmount }), postings })
+    paidAmount += one.amount
   }
+  return postings
 }
 
 /**
@@ -165,46 +166,42 @@ export const closeOrder = async (
   const seen = await seenOrder(trx, id)
   const businessDate = await businessDay(trx, seen.propertyId)
   if (seen.status === 'open') await judgeFolios(trx, seen, settlements)
-  const order = await lockPosOrder(trx, id, expected)
+  // The lines are read in the round trip of the lock, and after it.
+  const [order, lines] = await Promise.all([lockPosOrder(trx, id, expected), linesOf(trx, id)])
   if (!orderMoves.isDue('closed', order.status)) return
-  const [outlet, lines] = await Promise.all([
-    sqlOne<Outlet>(trx, `select name, kind, room_charge from outlet where id = ?`, [order.outletId]),
-    linesOf(trx, id),
-  ])
-  if (!outlet) throw new Error('the outlet is gone')
   const due = amountsOf(order.total - order.paidAmount, settlements)
   const house = sum(due.filter(({ type }) => type === 'house').map(({ amount }) => amount))
-  const all = partsOf(order, lines, outlet)
+  const all = partsOf(order, lines, { kind: seen.outletKind })
   const sale = takeShare(
     all.map((part) => ({ ...part })),
     order.total - house,
   )
   const folioId = await chargeFolios(
     trx,
-    { order, outlet, parts: sale.map((part) => ({ ...part })) },
+    { order, outletName: seen.outletName, parts: sale.map((part) => ({ ...part })) },
     due.filter(isFolio) as Folio[],
   )
-  await cancelPaymentsOf(trx, 'pos_order', id)
-  await takePayments(trx, order, due)
+  const [sold, wasted] = [lines.filter(({ status }) => status === 'live'), lines.filter((line) => line.wasted)]
+  // All that is read is read before the stock is locked, which other closes wait for.
+  const [, taxes, recipes, closedBy] = await Promise.all([
+    cancelPaymentsOf(trx, 'pos_order', id),
+    taxesOf(trx, order, sale, businessDate),
+    recipesOf(trx, [...sold, ...wasted]),
+    personOf(trx),
+  ])
+  const paid = await takePayments(trx, order, { settlements: due, businessDate })
   for (const one of due)
     if (one.type === 'house')
-      await insertRow(trx, PosSettlement, { orderId: id, type: 'house', reason: one.reason, amount: one.amount })
-  const version = await changeRow(trx, PosOrder, id, {
-    status: 'closed',
-    businessDate,
-    closedBy: await personOf(trx),
-    closedAt: expression('now()'),
-  })
-  // Read before the stock is locked, which other closes wait for.
-  const taxes = await taxesOf(trx, order, sale, businessDate)
-  await useOrder(trx, {
-    order,
-    kind: outlet.kind === 'minibar' ? 'minibar' : 'sale',
-    sold: lines.filter(({ status }) => status === 'live'),
-    wasted: lines.filter(({ wasted }) => wasted),
-    house,
-    businessDate,
-  })
-  await postSale(trx, order, sale, taxes)
-  await tellOrder(trx, orderClosed, order, { version, folioId })
+      insertLater(trx, PosSettlement, { orderId: id, type: 'house', reason: one.reason, amount: one.amount })
+  const kind = seen.outletKind === 'minibar' ? 'minibar' : 'sale'
+  const [version, use] = await Promise.all([
+    changeRow(trx, PosOrder, id, { status: 'closed', businessDate, closedBy, closedAt: expression('now()') }),
+    planOrderUse(trx, { order, kind, sold, wasted, house, businessDate }, recipes),
+  ])
+  // One round trip, and the commit: no close of the same stock waits for more.
+  await Promise.all([
+    tellOrder(trx, orderClosed, order, { version, folioId }),
+    use.write(),
+    raisePostings(trx, order.propertyId, [...paid, ...use.postings, ...postingsOfSale(order, sale, taxes)]),
+  ])
 }

@@ -1,5 +1,5 @@
 import { postingEventOf, raisePosting } from '../../financial/index.ts'
-import type { PostingItem } from '../../financial/index.ts'
+import type { DayPosting, PostingItem } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -40,44 +40,35 @@ export const taxesOf = async (trx: Trx, order: PosOrderRow, parts: readonly Part
 const closed = 'inventory.pos_sale_closed'
 
 /**
- * Posts a sale: revenue by group and the service charge against the clearing account of the order, which its folio lines and payments bring to zero. Taxes on
+ * Postings of a sale: revenue by group and the service charge against the clearing account of the order, which its folio lines and payments bring to zero. Taxes on
  * accounts of their own are events of their own.
  */
-export const postSale = async (
-  trx: Trx,
-  order: PosOrderRow,
-  parts: readonly Part[],
-  taxes: readonly Tax[],
-): Promise<void> => {
+export const postingsOfSale = (order: PosOrderRow, parts: readonly Part[], taxes: readonly Tax[]): DayPosting[] => {
   const total = sum(parts.map(({ amount }) => amount))
-  if (total === 0) return
-  const common = {
-    event: closed,
-    propertyId: order.propertyId,
-  }
+  if (total === 0) return []
   const documents = { order: order.id }
   const context = { outletId: order.outletId }
   const serviceCharge = sum(parts.filter(({ category }) => category === 'service_charge').map(({ amount }) => amount))
-  await raisePosting(trx, {
-    ...common,
-    source: { id: order.id, seq: 0 },
-    payload: {
-      amounts: {
-        total,
-        revenue: parts
-          .filter(({ category }) => category !== 'service_charge')
-          .map(({ category, amount }) => ({ amount, context: { category } })),
-        serviceCharge,
-        taxes: taxes.filter(({ accountId }) => accountId === null).map(({ item }) => item),
-      },
-      documents,
-      context,
-    },
-  })
   const accounts = [...new Set(taxes.map(({ accountId }) => accountId).filter((id) => id !== null))]
-  for (const [index, accountId] of accounts.entries())
-    await raisePosting(trx, {
-      ...common,
+  return [
+    {
+      event: closed,
+      source: { id: order.id, seq: 0 },
+      payload: {
+        amounts: {
+          total,
+          revenue: parts
+            .filter(({ category }) => category !== 'service_charge')
+            .map(({ category, amount }) => ({ amount, context: { category } })),
+          serviceCharge,
+          taxes: taxes.filter(({ accountId }) => accountId === null).map(({ item }) => item),
+        },
+        documents,
+        context,
+      },
+    },
+    ...accounts.map((accountId, index) => ({
+      event: closed,
       source: { id: order.id, seq: index + 1 },
       payload: {
         amounts: { taxes: taxes.filter((tax) => tax.accountId === accountId).map(({ item }) => item) },
@@ -85,7 +76,8 @@ export const postSale = async (
         documents,
         context,
       },
-    })
+    })),
+  ]
 }
 
 /** Turns all postings of the sale of an order. */

@@ -1,7 +1,7 @@
 import { invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import type { orderClosed } from '../../../config/events/inventory.ts'
 import { authorOf } from '../../lib/authors.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
@@ -21,11 +21,19 @@ export const orderMoves = lifecycle<PosOrderRow['status']>('An order')({
 export const personOf = async (trx: Trx): Promise<string | null> =>
   contextOf(trx).actor.id === null ? null : authorOf(trx)
 
-/** The facts that a command needs of an order before it can lock anything. 404. */
-export const seenOrder = async (trx: Trx, id: string) => {
-  const row = await sqlOne<Pick<PosOrderRow, 'propertyId' | 'outletId' | 'reservationId' | 'status'>>(
+/** The facts that a command needs of an order and its outlet before it can lock anything. */
+export type SeenOrder = Pick<PosOrderRow, 'propertyId' | 'outletId' | 'reservationId' | 'status'> & {
+  outletName: string
+  outletKind: string
+  roomCharge: boolean
+}
+
+/** An order as it stands before it is locked. 404. */
+export const seenOrder = async (trx: Trx, id: string): Promise<SeenOrder> => {
+  const row = await preparedOne<SeenOrder>(
     trx,
-    `select property_id, outlet_id, reservation_id, status from pos_order where id = ?`,
+    `select o.property_id, o.outlet_id, o.reservation_id, o.status, t.name as outlet_name, t.kind as outlet_kind, t.room_charge
+     from pos_order o join outlet t on t.tenant_id = o.tenant_id and t.id = o.outlet_id where o.id = ?`,
     [id],
   )
   if (!row) throw notFound()
@@ -34,14 +42,14 @@ export const seenOrder = async (trx: Trx, id: string) => {
 
 /** Locks an order, after the business day and the stay. 404; 409 `version_conflict`. */
 export const lockPosOrder = async (trx: Trx, id: string, expected: number | null = null): Promise<PosOrderRow> => {
-  const row = await sqlOne<PosOrderRow>(trx, `select * from pos_order where id = ? for no key update`, [id])
+  const row = await preparedOne<PosOrderRow>(trx, `select * from pos_order where id = ? for no key update`, [id])
   if (!row) throw notFound()
   if (expected !== null && row.version !== expected) throw versionConflict(row.version)
   return row
 }
 
 export const linesOf = (trx: Trx, orderId: string) =>
-  sql<PosOrderLineRow>(trx, `select * from pos_order_line where order_id = ? order by position`, [orderId])
+  prepared<PosOrderLineRow>(trx, `select * from pos_order_line where order_id = ? order by position`, [orderId])
 
 type OrderEvent = typeof orderClosed
 

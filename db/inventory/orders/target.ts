@@ -1,9 +1,17 @@
 import { businessDay } from '../../financial/index.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import type { PaymentTarget } from '../../payment/index.ts'
+import type { Payable, PaymentTarget } from '../../payment/index.ts'
 import type { PosOrderRow } from '../../rows.ts'
 import { lockPosOrder } from './state.ts'
+
+type Owed = Pick<PosOrderRow, 'currency' | 'propertyId' | 'total' | 'paidAmount' | 'status'>
+
+/** The account that a locked order gives of itself to payments. */
+export const payableOf = ({ currency, propertyId, total, paidAmount, status }: Owed): Payable => {
+  const open = status === 'open'
+  return { currency, propertyId, open, payable: open ? Math.max(0, total - paidAmount) : 0 }
+}
 
 /** An order as a target of payments: while it is open it takes what it comes to, less what was paid. */
 const orderTarget: PaymentTarget = {
@@ -13,24 +21,24 @@ const orderTarget: PaymentTarget = {
     ])
     if (!seen) return null
     await businessDay(trx, seen.propertyId)
-    const { currency, propertyId, total, paidAmount, status } = await lockPosOrder(trx, id)
-    const open = status === 'open'
-    return { currency, propertyId, open, payable: open ? Math.max(0, total - paidAmount) : 0 }
+    return payableOf(await lockPosOrder(trx, id))
   },
   onProcessing: () => Promise.resolve(),
   async apply(trx, id, { amount, payable, paymentId }) {
     const taken = Math.max(0, Math.min(payable, amount))
     if (taken === 0) return { taken }
-    await sql(trx, `update pos_order set paid_amount = paid_amount + ?, version = version + 1 where id = ?`, [
-      taken,
-      id,
+    await Promise.all([
+      prepared(trx, `update pos_order set paid_amount = paid_amount + ?, version = version + 1 where id = ?`, [
+        taken,
+        id,
+      ]),
+      prepared(
+        trx,
+        `insert into pos_settlement (order_id, type, payment_id, amount) values (?, 'payment', ?, ?)
+         on conflict (tenant_id, order_id, payment_id) do update set amount = pos_settlement.amount + excluded.amount`,
+        [id, paymentId, taken],
+      ),
     ])
-    await sql(
-      trx,
-      `insert into pos_settlement (order_id, type, payment_id, amount) values (?, 'payment', ?, ?)
-       on conflict (tenant_id, order_id, payment_id) do update set amount = pos_settlement.amount + excluded.amount`,
-      [id, paymentId, taken],
-    )
     return { taken }
   },
   /** Money that goes back leaves a closed order as it was settled. */

@@ -1,13 +1,14 @@
 import { scaled } from '../../lib/amounts.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { PosOrderLineRow, PosOrderRow } from '../../rows.ts'
-import { consume } from '../consumption/consume.ts'
-import type { UseHead } from '../consumption/consume.ts'
+import { raisePostings } from '../../financial/index.ts'
+import { planUse } from '../consumption/consume.ts'
+import type { PlannedUse, UseHead } from '../consumption/consume.ts'
 import { holdItems } from '../items/facts.ts'
 import { holdLocations } from '../locations.ts'
 import { readRecipeFacts } from '../recipes/facts.ts'
 import { explode } from '../rules/explode.ts'
-import type { Used, Wanted } from '../rules/explode.ts'
+import type { RecipeFacts, Used, Wanted } from '../rules/explode.ts'
 import { holdStock } from '../stock/hold.ts'
 
 const wantedOf = (lines: readonly PosOrderLineRow[]): Wanted[] =>
@@ -36,25 +37,31 @@ export type OrderUse = {
   businessDate: string
 }
 
+export type Recipes = ReadonlyMap<string, RecipeFacts>
+
+/** Recipes of the lines of an order by their versions of now. */
+export const recipesOf = (trx: Trx, lines: readonly PosOrderLineRow[]): Promise<Recipes> =>
+  readRecipeFacts(
+    trx,
+    lines.flatMap(({ itemId, recipeId }) => (itemId === null && recipeId !== null ? [recipeId] : [])),
+  )
+
+/** Rows and postings of what an order has used, as `planUse` has those of one use. */
+export type OrderUsed = Pick<PlannedUse, 'postings' | 'write'>
+
 /**
  * Takes what an order has used from stock by the recipes of now: what was sold, what the house has given, and what was wasted. The rows of stock are
  * locked in one statement, and nothing is refused for want of stock (R13).
  */
-export const useOrder = async (
+export const planOrderUse = async (
   trx: Trx,
   { order, kind, sold, wasted, house, businessDate }: OrderUse,
-): Promise<void> => {
-  const [wantedSold, wantedWaste] = [wantedOf(sold), wantedOf(wasted)]
-  const wanted = [...wantedSold, ...wantedWaste]
-  if (wanted.length === 0) return
-  const recipes = await readRecipeFacts(
-    trx,
-    wanted.flatMap(({ recipeId }) => recipeId ?? []),
-  )
-  const given = parted(explode(wantedSold, recipes), house, order.total)
-  const waste = explode(wantedWaste, recipes)
+  recipes: Recipes,
+): Promise<OrderUsed> => {
+  const given = parted(explode(wantedOf(sold), recipes), house, order.total)
+  const waste = explode(wantedOf(wasted), recipes)
   const all = [...given.rest, ...given.part, ...waste]
-  if (all.length === 0) return
+  if (all.length === 0) return { postings: [], write: () => Promise.resolve() }
   // One after the other, in one round trip.
   const [places, items, shelf] = await Promise.all([
     holdLocations(
@@ -81,7 +88,22 @@ export const useOrder = async (
     reason: of === 'waste' ? 'other' : null,
     source: { type: source, id: order.id },
   })
-  if (given.rest.length > 0) await consume(trx, head(kind, 'pos_order'), given.rest, { shelf, items })
-  if (given.part.length > 0) await consume(trx, head('complimentary', 'pos_order_house'), given.part, { shelf, items })
-  if (waste.length > 0) await consume(trx, head('waste', 'pos_order_waste'), waste, { shelf, items })
+  const parts = [
+    { head: head(kind, 'pos_order'), used: given.rest },
+    { head: head('complimentary', 'pos_order_house'), used: given.part },
+    { head: head('waste', 'pos_order_waste'), used: waste },
+  ]
+  const planned: PlannedUse[] = []
+  for (const { head: of, used } of parts)
+    if (used.length > 0) planned.push(await planUse(trx, of, used, { shelf, items }))
+  return {
+    postings: planned.flatMap(({ postings }) => postings),
+    write: async () => void (await Promise.all(planned.map((one) => one.write()))),
+  }
+}
+
+/** Takes what a cancelled order has wasted from stock. */
+export const useOrder = async (trx: Trx, use: OrderUse): Promise<void> => {
+  const { postings, write } = await planOrderUse(trx, use, await recipesOf(trx, [...use.sold, ...use.wasted]))
+  await Promise.all([write(), raisePostings(trx, use.order.propertyId, postings)])
 }

@@ -1,4 +1,4 @@
-import { prepared, sql } from '../../lib/connection.ts'
+import { prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { stockBusy } from '../busy.ts'
 import type { Level } from '../rules/average.ts'
@@ -32,7 +32,7 @@ export const holdStock = async (trx: Trx, spots: readonly Spot[]): Promise<Shelf
   const wanted = JSON.stringify([...new Map(spots.map((spot) => [keyOf(spot), spot])).values()])
   const rows = await stockBusy(async () => {
     const [, locked] = await Promise.all([
-      sql(
+      prepared(
         trx,
         `insert into inventory_stock (location_id, item_id)
        select w."locationId", w."itemId" from jsonb_to_recordset(?::jsonb) as w ("locationId" uuid, "itemId" uuid)

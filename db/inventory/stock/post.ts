@@ -1,6 +1,6 @@
 import { stockGroupOf } from '../../../config/inventory.ts'
-import { assertOpen, raisePosting } from '../../financial/index.ts'
-import type { PostingItem } from '../../financial/index.ts'
+import { assertOpen, raisePosting, raisePostings } from '../../financial/index.ts'
+import type { PostingItem, PropertyPosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -153,17 +153,30 @@ export const postProduced = async (
 
 export type UseContext = { consumption: string; outletId?: string; costCenterId?: string | null }
 
-/** Posts use by sale, meal, kit, department or staff, negative where it is given back: an event for each pair of accounts that categories name. */
-export const postUse = async (
+/**
+ * Postings of use by sale, meal, kit, department or staff, negative where it is given back: an event for each pair of accounts that categories name. Waste has
+ * an account of its own. Where nothing has a value, the date alone is judged: 422 `period_closed`, `period_missing`, `date_locked`.
+ */
+export const postingsOfUse = async (
   trx: Trx,
   at: PostedAt,
   items: Items,
   lines: readonly Valued[],
   { costCenterId, ...context }: UseContext,
-): Promise<void> => {
+): Promise<PropertyPosting[]> => {
   const groups = byCategory(items, lines)
-  if (groups.length === 0) return assertOpen(trx, at.bookId, at.occurredOn)
+  if (groups.length === 0) {
+    await assertOpen(trx, at.bookId, at.occurredOn)
+    return []
+  }
   const known = await accountsOf(trx, at.bookId, items, lines)
+  const { movementId, occurredOn: date } = at
+  if (context.consumption === 'waste') {
+    const given = stockItems(groups, known)
+    const amounts = { lines: given, total: sum(given.map(({ amount }) => amount)) }
+    const payload = { amounts, documents: { movement: movementId } }
+    return [{ event: 'inventory.stock_wasted', date, source: { id: movementId, seq: 0 }, payload }]
+  }
   const usable = (id: string | null) => (id !== null && known.has(id) ? id : '')
   const isFree = context.consumption === 'staff' || context.consumption === 'complimentary'
   const pairs = new Map<string, { stock: string; cost: string; groups: Group[] }>()
@@ -173,18 +186,29 @@ export const postUse = async (
     const pair = pairs.get(`${stock} ${cost}`) ?? { stock, cost, groups: [] }
     pairs.set(`${stock} ${cost}`, { ...pair, groups: [...pair.groups, group] })
   }
-  for (const [seq, { stock, cost, groups: own }] of [...pairs.values()].entries())
-    await raisePosting(trx, {
-      event: 'inventory.stock_consumed',
-      ...placed(at, seq),
-      payload: {
-        amounts: { lines: own.map((group) => ({ amount: group.amount, context: contextOfGroup(group) })) },
-        documents: { movement: at.movementId },
-        context,
-        accounts: { ...(stock ? { stock } : {}), ...(cost ? { cost } : {}) },
-        ...(costCenterId ? { costCenterId } : {}),
-      },
-    })
+  return [...pairs.values()].map(({ stock, cost, groups: own }, seq) => ({
+    event: 'inventory.stock_consumed',
+    date,
+    source: { id: movementId, seq },
+    payload: {
+      amounts: { lines: own.map((group) => ({ amount: group.amount, context: contextOfGroup(group) })) },
+      documents: { movement: movementId },
+      context,
+      accounts: { ...(stock ? { stock } : {}), ...(cost ? { cost } : {}) },
+      ...(costCenterId ? { costCenterId } : {}),
+    },
+  }))
+}
+
+/** Posts use, as `postingsOfUse` has it. */
+export const postUse = async (
+  trx: Trx,
+  at: PostedAt,
+  items: Items,
+  lines: readonly Valued[],
+  context: UseContext,
+): Promise<void> => {
+  await raisePostings(trx, at.propertyId, await postingsOfUse(trx, at, items, lines, context))
 }
 
 /** Posts the differences of a reversal to purchase price variance: positive where less value left the stock than had come (R12). */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { stockMoved, stockRunLow } from '../../../config/events/inventory.ts'
 import type { MovementKind } from '../../../config/inventory.ts'
 import { authorOf } from '../../lib/authors.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import { insertRow, insertRows } from '../../lib/records.ts'
@@ -36,13 +36,21 @@ export type Head = {
   reversesId?: string | null
   /** No two movements have the same; the movement itself where nothing else is its source. */
   source?: { type: string; id: string }
+  /** The person who moves the stock, where the command has asked for it: `moverOf`. */
+  createdBy?: string | null
+}
+
+/** The person whom a movement names: the user, or the maker of the API key; null where the service moves the stock. */
+export const moverOf = async (trx: Trx): Promise<string | null> => {
+  const { type } = contextOf(trx).actor
+  return type === 'user' || type === 'api_key' ? authorOf(trx) : null
 }
 
 export type Written = { id: string; lineIds: string[] }
 
 /**
  * Writes a movement whose lines have been taken from and put on the shelf in their order. The database adds the lines to the stock; nothing else changes it.
- * Rows that run below their minimum are told of.
+ * Rows that run below their minimum are told of. All of it goes in one round trip.
  */
 export const writeMovement = async (
   trx: Trx,
@@ -52,8 +60,8 @@ export const writeMovement = async (
 ): Promise<Written> => {
   const { source, ...fields } = head
   const id = head.id ?? randomUUID()
-  const { actor } = contextOf(trx)
-  const createdBy = actor.type === 'user' || actor.type === 'api_key' ? await authorOf(trx) : null
+  // Without a turn of the loop where it is known, so that what the caller asks for next goes along.
+  const createdBy = head.createdBy === undefined ? await moverOf(trx) : head.createdBy
   const rows = lines.map((line, position) => {
     const held = shelf.at(line)
     held.lastSeq += 1
@@ -81,10 +89,9 @@ export const writeMovement = async (
       createdBy,
     }),
     insertRows(trx, InventoryMovementLine, rows),
+    noteLow(trx, [...new Set(lines.map((line) => shelf.at(line)))], items),
+    tellMoved(trx, { id, kind: head.kind }, lines, { shelf, items }),
   ])
-  const touched = [...new Set(lines.map((line) => shelf.at(line)))]
-  await noteLow(trx, touched, items)
-  await tellMoved(trx, { id, kind: head.kind }, lines, { shelf, items })
   return { id, lineIds: rows.map((row) => row.id) }
 }
 
@@ -97,16 +104,22 @@ const noteLow = async (trx: Trx, touched: readonly Held[], items: ReadonlyMap<st
   const now = new Date()
   const fallen = turned.filter(isLow)
   for (const held of turned) held.lowSince = isLow(held) ? now : null
-  await sql(
+  await prepared(
     trx,
     `update inventory_stock s set low_since = case when t.low then now() end
      from jsonb_to_recordset(?::jsonb) as t ("locationId" uuid, "itemId" uuid, low boolean) where s.location_id = t."locationId" and s.item_id = t."itemId"`,
     [JSON.stringify(turned.map((held) => ({ locationId: held.locationId, itemId: held.itemId, low: isLow(held) })))],
   )
-  for (const held of fallen)
-    await emitAll(trx, stockRunLow, [
-      { propertyId: held.propertyId, id: held.itemId, version: null, data: dataOf(held, held.quantity, items) },
-    ])
+  await emitAll(
+    trx,
+    stockRunLow,
+    fallen.map((held) => ({
+      propertyId: held.propertyId,
+      id: held.itemId,
+      version: null,
+      data: dataOf(held, held.quantity, items),
+    })),
+  )
 }
 
 const dataOf = ({ itemId, locationId }: Spot, quantity: number, items: ReadonlyMap<string, ItemFacts>) => ({

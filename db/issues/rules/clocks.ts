@@ -1,4 +1,6 @@
 import type { IssueRow } from '../../rows.ts'
+import { always } from './hours.ts'
+import type { Hours } from './hours.ts'
 
 /** The fields of an issue by which its two clocks run. */
 export type Clocks = Pick<
@@ -19,7 +21,6 @@ export type Clocks = Pick<
 >
 
 const minute = 60_000
-const later = (at: Date, ms: number) => new Date(at.getTime() + ms)
 const earliest = (...instants: (Date | null)[]): Date | null =>
   instants.reduce((first, one) => (first === null || (one !== null && one < first) ? one : first), null)
 
@@ -28,8 +29,8 @@ const isUnanswered = ({ status, firstRespondedAt }: Clocks) =>
   firstRespondedAt === null && status !== 'resolved' && status !== 'closed'
 
 /** Instants at which a resolution that is still missing is escalated: its deadline, and 150 and 200 % of its target (R5). */
-const resolutionSteps = ({ resolutionDueAt, resolutionMinutes }: Clocks): Date[] =>
-  [0, 1, 2].map((step) => later(resolutionDueAt, (step * resolutionMinutes * minute) / 2))
+const resolutionSteps = ({ resolutionDueAt, resolutionMinutes }: Clocks, hours: Hours): Date[] =>
+  [0, 1, 2].map((step) => hours.after(resolutionDueAt, (step * resolutionMinutes * minute) / 2))
 
 const stepsTaken = ({ resolutionBreachedAt, overdueSteps }: Clocks) =>
   resolutionBreachedAt === null ? 0 : 1 + overdueSteps
@@ -37,22 +38,22 @@ const stepsTaken = ({ resolutionBreachedAt, overdueSteps }: Clocks) =>
 /**
  * `nextDueAt`: the nearest deadline that is not met, for people; null while none runs. `checkAt`: the instant at which the sweep has something to do.
  */
-export const instantsOf = (clocks: Clocks): { nextDueAt: Date | null; checkAt: Date | null } => ({
+export const instantsOf = (clocks: Clocks, hours = always): { nextDueAt: Date | null; checkAt: Date | null } => ({
   nextDueAt: earliest(
     isUnanswered(clocks) ? clocks.firstResponseDueAt : null,
     isUnderWay(clocks) ? clocks.resolutionDueAt : null,
   ),
   checkAt: earliest(
     isUnanswered(clocks) && clocks.firstResponseBreachedAt === null ? clocks.firstResponseDueAt : null,
-    isUnderWay(clocks) ? (resolutionSteps(clocks)[stepsTaken(clocks)] ?? null) : null,
+    isUnderWay(clocks) ? (resolutionSteps(clocks, hours)[stepsTaken(clocks)] ?? null) : null,
   ),
 })
 
 /** Deadlines that have passed and were not told of yet, and how often the issue is to be escalated for them. */
-export const missedBy = (clocks: Clocks, now: Date) => {
+export const missedBy = (clocks: Clocks, now: Date, hours = always) => {
   const firstResponse =
     isUnanswered(clocks) && clocks.firstResponseBreachedAt === null && clocks.firstResponseDueAt <= now
-  const passed = isUnderWay(clocks) ? resolutionSteps(clocks).filter((at) => at <= now).length : 0
+  const passed = isUnderWay(clocks) ? resolutionSteps(clocks, hours).filter((at) => at <= now).length : 0
   const taken = stepsTaken(clocks)
   const steps = Math.max(0, passed - taken)
   return {
@@ -63,38 +64,41 @@ export const missedBy = (clocks: Clocks, now: Date) => {
   }
 }
 
-/** The resolution clock goes on after `now - waitingSince` of waiting. One that was missed does not run again (R3). */
-export const afterWaiting = (clocks: Clocks, now: Date) => {
-  const waited = clocks.waitingSince === null ? 0 : Math.max(0, now.getTime() - clocks.waitingSince.getTime())
+/**
+ * The resolution clock goes on after the wait with what was left of it when the wait began. One that was missed does not run again (R3). Time waited is counted as
+ * the clock counts.
+ */
+export const afterWaiting = (clocks: Clocks, now: Date, hours = always) => {
+  const { waitingSince, waitedSeconds, resolutionDueAt, resolutionBreachedAt } = clocks
+  const waited = waitingSince === null ? 0 : hours.between(waitingSince, now)
   return {
-    waitedSeconds: clocks.waitedSeconds + Math.round(waited / 1_000),
-    resolutionDueAt:
-      clocks.resolutionBreachedAt === null ? later(clocks.resolutionDueAt, waited) : clocks.resolutionDueAt,
+    waitedSeconds: waitedSeconds + Math.round(waited / 1_000),
+    resolutionDueAt: resolutionBreachedAt === null ? hours.after(resolutionDueAt, waited) : resolutionDueAt,
   }
 }
 
 type Target = { firstResponseMinutes: number; resolutionMinutes: number }
 
 /** Deadlines by other targets, from the creation or reopening, plus the time waited; a clock that was met or missed stays (R1). */
-export const retargeted = (clocks: Clocks, { firstResponseMinutes, resolutionMinutes }: Target) => ({
+export const retargeted = (clocks: Clocks, { firstResponseMinutes, resolutionMinutes }: Target, hours = always) => ({
   ...(clocks.firstRespondedAt === null && clocks.firstResponseBreachedAt === null
-    ? { firstResponseMinutes, firstResponseDueAt: later(clocks.createdAt, firstResponseMinutes * minute) }
+    ? { firstResponseMinutes, firstResponseDueAt: hours.after(clocks.createdAt, firstResponseMinutes * minute) }
     : {}),
   ...(clocks.resolutionBreachedAt === null
     ? {
         resolutionMinutes,
-        resolutionDueAt: later(clocks.resolutionFrom, resolutionMinutes * minute + clocks.waitedSeconds * 1_000),
+        resolutionDueAt: hours.after(clocks.resolutionFrom, resolutionMinutes * minute + clocks.waitedSeconds * 1_000),
       }
     : {}),
 })
 
 /** The clocks of an issue that begins at `now`. */
-export const startedAt = (now: Date, { firstResponseMinutes, resolutionMinutes }: Target) => ({
+export const startedAt = (now: Date, { firstResponseMinutes, resolutionMinutes }: Target, hours = always) => ({
   firstResponseMinutes,
-  firstResponseDueAt: later(now, firstResponseMinutes * minute),
+  firstResponseDueAt: hours.after(now, firstResponseMinutes * minute),
   resolutionMinutes,
   resolutionFrom: now,
-  resolutionDueAt: later(now, resolutionMinutes * minute),
+  resolutionDueAt: hours.after(now, resolutionMinutes * minute),
 })
 
 /** Fields that are derived for readers (R4). `paused`: the resolution waits for somebody. */

@@ -1,12 +1,12 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { findAccountFacts } from '../../cash/index.ts'
 import type { AccountFacts } from '../../cash/index.ts'
-import { contextOf, sqlOne } from '../../lib/connection.ts'
+import { contextOf, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { bookOfProperty } from '../accounts.ts'
 
 /** The place of recorded money. */
-export type Place = { cashAccountId: string; cashSessionId: string | null; timeZone: string }
+export type Place = { account: AccountFacts; cashSessionId: string | null }
 type Asked = {
   propertyId: string
   method: string
@@ -25,7 +25,7 @@ const required = () =>
 
 /** The session that was named, or the caller's own open one in the property. */
 const sessionOf = (trx: Trx, { propertyId, cashSessionId }: Asked): Promise<Session | null> =>
-  sqlOne<Session>(
+  preparedOne<Session>(
     trx,
     cashSessionId === undefined
       ? `select id, register_id, status from cash_session where property_id = ? and cashier_id = ? and status = 'open'`
@@ -34,9 +34,8 @@ const sessionOf = (trx: Trx, { propertyId, cashSessionId }: Asked): Promise<Sess
   )
 
 const accountOf = async (trx: Trx, given: Asked, id: string, field: string): Promise<AccountFacts> => {
-  const account = await findAccountFacts(trx, id)
-  const fits = account && account.bookId === (await bookOfProperty(trx, given.propertyId))
-  if (!account || !fits || (account.propertyId !== null && account.propertyId !== given.propertyId))
+  const [account, bookId] = await Promise.all([findAccountFacts(trx, id), bookOfProperty(trx, given.propertyId)])
+  if (!account || account.bookId !== bookId || (account.propertyId !== null && account.propertyId !== given.propertyId))
     throw noReference(field, 'is no cash account of the property')
   if (account.currency !== given.currency)
     throw unprocessable('currency_mismatch', `The cash account holds ${account.currency}`, [
@@ -50,6 +49,10 @@ const accountOf = async (trx: Trx, given: Asked, id: string, field: string): Pro
  * 400; 422 `session_required`, `session_closed`, `reference_not_found`, `currency_mismatch`.
  */
 export const placeOfMoney = async (trx: Trx, given: Asked): Promise<Place> => {
+  const named = given.method === 'cash' ? undefined : given.cashAccountId
+  // Asked for with the session, and judged after it.
+  const asked = named === undefined ? null : accountOf(trx, given, named, 'cashAccountId')
+  asked?.catch(() => {})
   const session = await sessionOf(trx, given)
   if (given.cashSessionId !== undefined) {
     if (!session) throw noReference('cashSessionId', 'is no session of the property')
@@ -59,12 +62,10 @@ export const placeOfMoney = async (trx: Trx, given: Asked): Promise<Place> => {
     if (given.cashAccountId !== undefined)
       throw invalid([{ field: 'cashAccountId', message: 'belongs to other methods: cash names its session' }])
     if (!session) throw required()
-    const register = await accountOf(trx, given, session.registerId, 'cashSessionId')
-    return { cashAccountId: register.id, cashSessionId: session.id, timeZone: register.timeZone }
+    return { account: await accountOf(trx, given, session.registerId, 'cashSessionId'), cashSessionId: session.id }
   }
-  if (given.cashAccountId === undefined)
-    throw invalid([{ field: 'cashAccountId', message: 'is required but for cash' }])
-  const account = await accountOf(trx, given, given.cashAccountId, 'cashAccountId')
+  if (asked === null) throw invalid([{ field: 'cashAccountId', message: 'is required but for cash' }])
+  const account = await asked
   if (account.kind === 'register') throw noReference('cashAccountId', 'is a register, which takes cash alone')
-  return { cashAccountId: account.id, cashSessionId: session?.id ?? null, timeZone: account.timeZone }
+  return { account, cashSessionId: session?.id ?? null }
 }

@@ -30,7 +30,7 @@ export const holdPayment = async (trx: Trx, paymentId: string): Promise<PaymentR
 
 /** Live payments of a target, locked in the order of their ids. */
 export const lockLivePayments = (trx: Trx, targetType: TargetType, targetId: string): Promise<PaymentRow[]> =>
-  sql<PaymentRow>(
+  prepared<PaymentRow>(
     trx,
     `select * from payment where target_type = ? and target_id = ? and status = any(?) order by id for no key update`,
     [targetType, targetId, liveStatuses],

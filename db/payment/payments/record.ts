@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import { paymentAllocated, paymentCaptured } from '../../../config/events/payment.ts'
 import { addDays, todayIn } from '../../../config/time.ts'
 import { confirmPaid } from '../../../jobs/reservations.ts'
 import { recordMovement } from '../../cash/index.ts'
 import type { BookedMovement } from '../../cash/index.ts'
-import { businessDay, raisePosting } from '../../financial/index.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { businessDay, raisePostings } from '../../financial/index.ts'
+import type { DayPosting } from '../../financial/index.ts'
+import { prepared, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { insertRow } from '../../lib/records.ts'
 import type { PaymentRow } from '../../rows.ts'
-import { lockedTarget, lockTargets, offer, postAllocated } from '../allocations.ts'
+import { lockedTarget, lockTargets, offer, postingOfAllocated } from '../allocations.ts'
 import type { Allocated } from '../allocations.ts'
 import { Payment } from '../models.ts'
 import { emitPayment } from '../payment-events.ts'
@@ -63,9 +64,14 @@ const refOf = ({ targetType, targetId }: RecordedPayment): TargetRef | null => {
 }
 
 /** The target, locked and fit to be paid. 422 `reference_not_found`, `target_closed`, `currency_mismatch`. */
-const lockTarget = async (trx: Trx, given: RecordedPayment, target: TargetRef | null): Promise<Payable | null> => {
+const lockTarget = async (
+  trx: Trx,
+  given: RecordedPayment,
+  target: TargetRef | null,
+  held: Payable | undefined,
+): Promise<Payable | null> => {
   if (!target) return null
-  const found = lockedTarget(await lockTargets(trx, [target]), target.targetType, target.targetId)
+  const found = held ?? lockedTarget(await lockTargets(trx, [target]), target.targetType, target.targetId)
   if (!found || found.propertyId !== given.propertyId)
     throw unprocessable('reference_not_found', 'There is no such target', [
       { field: 'targetId', message: 'is no record of the property' },
@@ -85,7 +91,7 @@ const expectNewReference = async (trx: Trx, given: RecordedPayment, place: Place
   const first = await sqlOne<{ id: string }>(
     trx,
     `select id from payment where cash_account_id = ? and reference = ? and origin = 'recorded' and method = 'terminal' and status <> 'reversed'`,
-    [place.cashAccountId, given.reference],
+    [place.account.id, given.reference],
   )
   if (first)
     throw conflict('duplicate_reference', 'This receipt of the terminal is recorded already', [
@@ -96,10 +102,10 @@ const expectNewReference = async (trx: Trx, given: RecordedPayment, place: Place
 const insertPayment = (
   trx: Trx,
   given: RecordedPayment,
-  { place, businessDate, receivedAt }: { place: Place; businessDate: string; receivedAt: Date },
+  { id, place, businessDate, receivedAt }: { id: string; place: Place; businessDate: string; receivedAt: Date },
 ): Promise<PaymentRow> =>
   insertRow(trx, Payment, {
-    id: randomUUID(),
+    id,
     origin: 'recorded',
     channel: given.channel ?? 'desk',
     method: given.method,
@@ -112,30 +118,42 @@ const insertPayment = (
     capturedAmount: given.amount,
     capturedAt: receivedAt,
     businessDate,
-    cashAccountId: place.cashAccountId,
+    cashAccountId: place.account.id,
     cashSessionId: place.cashSessionId,
     reference: given.reference ?? null,
     note: given.note ?? null,
   })
 
+type Allocation = { allocated: Allocated | null; late: boolean }
+
 const allocate = async (
   trx: Trx,
-  payment: PaymentRow,
-  target: TargetRef | null,
-  locked: Payable | null,
-  businessDate: string,
-): Promise<Allocated | null> => {
-  if (!target || !locked?.open) return null
-  const late = locked.expired === true
-  const allocated = await offer(trx, payment, target, payment.amount, { businessDate, late, payable: locked.payable })
-  if (!allocated) return null
-  await sql(trx, `update payment set allocated_amount = ?, late = ?, version = version + 1 where id = ?`, [
-    allocated.amount,
-    late,
-    payment.id,
-  ])
-  return allocated
+  payment: Pick<PaymentRow, 'id' | 'method'>,
+  {
+    target,
+    locked,
+    amount,
+    businessDate,
+  }: { target: TargetRef | null; locked: Payable | null; amount: number; businessDate: string },
+): Promise<Allocation> => {
+  const late = locked?.expired === true
+  if (!target || !locked?.open) return { allocated: null, late }
+  return { allocated: await offer(trx, payment, target, amount, { businessDate, late, payable: locked.payable }), late }
 }
+
+const noteAllocated = async (trx: Trx, payment: PaymentRow, { allocated, late }: Allocation): Promise<PaymentRow> => {
+  if (!allocated) return payment
+  const [changed] = await prepared<PaymentRow>(
+    trx,
+    `update payment set allocated_amount = ?, late = ?, version = version + 1 where id = ? returning *`,
+    [allocated.amount, late, payment.id],
+  )
+  if (!changed) throw new Error(`payment ${payment.id} is gone`)
+  return changed
+}
+
+/** State of a command that records money for its own record: the day and the target are locked, and it raises the postings as its last step. */
+export type Held = { businessDate: string; target: Payable; postings: DayPosting[] }
 
 /**
  * Records money that came outside a gateway (R12), with its movement of cash, and allocates it to its target up to what that takes. Answers the id.
@@ -143,48 +161,64 @@ const allocate = async (
  * 409 `duplicate_reference`, `cash_busy`; 422 `reference_not_found`, `target_closed`, `currency_mismatch`, `session_required`, `session_closed`,
  * `account_archived`, `date_out_of_range`, errors of dates.
  */
-export const recordPayment = async (trx: Trx, given: RecordedPayment): Promise<string> => {
+export const recordPayment = async (trx: Trx, given: RecordedPayment, held?: Held): Promise<string> => {
   const target = refOf(given)
-  const businessDate = await businessDay(trx, given.propertyId)
-  const locked = await lockTarget(trx, given, target)
+  const businessDate = held?.businessDate ?? (await businessDay(trx, given.propertyId))
+  const locked = await lockTarget(trx, given, target, held?.target)
   const place = await placeOfMoney(trx, given)
-  const receivedAt = receivedWhen(given.receivedAt, place.timeZone)
+  const receivedAt = receivedWhen(given.receivedAt, place.account.timeZone)
   await expectNewReference(trx, given, place)
-  const payment = await insertPayment(trx, given, { place, businessDate, receivedAt })
-  noteStatus(trx, payment.id, 'captured', 'command')
-  const allocated = await allocate(trx, payment, target, locked, businessDate)
+  const { amount, method } = given
+  const id = randomUUID()
+  const [inserted, allocation] = await Promise.all([
+    insertPayment(trx, given, { id, place, businessDate, receivedAt }),
+    allocate(trx, { id, method }, { target, locked, amount, businessDate }),
+  ])
+  const { allocated } = allocation
+  const payment = await noteAllocated(trx, inserted, allocation)
+  noteStatus(trx, id, 'captured', 'command')
   const movement =
     given.movement ??
-    (await recordMovement(trx, {
-      cashAccountId: place.cashAccountId,
-      amount: given.amount,
-      kind: 'guest_payment',
-      source: { type: 'payment', id: payment.id },
-      description: `Payment by ${given.method.replaceAll('_', ' ')}`,
-      propertyId: given.propertyId,
-      occurredAt: receivedAt,
-      ...(given.method === 'cash' ? { sessionId: place.cashSessionId } : {}),
-      ...(given.reference === undefined ? {} : { voucher: given.reference.slice(0, 60) }),
-    }))
-  await tell(trx, payment.id, allocated, target)
-  await raisePosting(trx, {
-    event: 'payment.payment_recorded',
-    source: { id: payment.id },
-    propertyId: given.propertyId,
-    payload: {
-      amounts: { amount: given.amount },
-      accounts: { money: movement.ledgerAccountId },
-      documents: { payment: payment.id },
-      context: { method: given.method },
+    (await recordMovement(
+      trx,
+      {
+        cashAccountId: place.account.id,
+        amount,
+        kind: 'guest_payment',
+        source: { type: 'payment', id },
+        description: `Payment by ${method.replaceAll('_', ' ')}`,
+        propertyId: given.propertyId,
+        occurredAt: receivedAt,
+        ...(method === 'cash' ? { sessionId: place.cashSessionId } : {}),
+        ...(given.reference === undefined ? {} : { voucher: given.reference.slice(0, 60) }),
+      },
+      place.account,
+    ))
+  await tell(trx, payment, allocated, target)
+  const postings: DayPosting[] = [
+    {
+      event: 'payment.payment_recorded',
+      source: { id },
+      payload: {
+        amounts: { amount },
+        accounts: { money: movement.ledgerAccountId },
+        documents: { payment: id },
+        context: { method },
+      },
     },
-  })
-  if (allocated && target) await postAllocated(trx, payment, target, allocated, locked?.stage)
-  return payment.id
+    ...(allocated && target ? [postingOfAllocated(payment, target, allocated, locked?.stage)] : []),
+  ]
+  if (held) held.postings.push(...postings)
+  else await raisePostings(trx, given.propertyId, postings)
+  return id
 }
 
-const tell = async (trx: Trx, id: string, allocated: Allocated | null, target: TargetRef | null): Promise<void> => {
-  const payment = await sqlOne<PaymentRow>(trx, `select * from payment where id = ?`, [id])
-  if (!payment) throw notFound()
+const tell = async (
+  trx: Trx,
+  payment: PaymentRow,
+  allocated: Allocated | null,
+  target: TargetRef | null,
+): Promise<void> => {
   await emitPayment(trx, payment, paymentCaptured)
   if (!allocated) return
   await emitPayment(trx, payment, paymentAllocated)

@@ -97,7 +97,7 @@ export const handBack = async (
   const movement = book
     ? await book()
     : await recordMovement(trx, {
-        cashAccountId: place.cashAccountId,
+        cashAccountId: place.account.id,
         amount: -amount,
         kind: 'guest_refund',
         source: { type: 'refund', id: refundId },

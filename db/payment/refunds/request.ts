@@ -92,7 +92,7 @@ export const reserveRefund = async (
     id: refundId,
     paymentId: payment.id,
     gatewayAccountId: via === 'gateway' ? payment.gatewayAccountId : null,
-    cashAccountId: place?.cashAccountId ?? null,
+    cashAccountId: place?.account.id ?? null,
     cashSessionId: place?.cashSessionId ?? null,
     via,
     ...(place ? { status: 'succeeded' as const, succeededAt: expression('now()') } : {}),

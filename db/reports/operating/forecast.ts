@@ -103,5 +103,9 @@ export const openForecast = async (trx: Trx, asked: Asked, sight: Sight): Promis
     columns: columnsOf(meta.locale, columns),
     flat: (row) => [{ ...row, method: wordOf(row.method, meta.locale) }],
     foot: () => totals,
+    charts: [
+      { label: 'date', keys: ['units', 'onTheBooksUnits'] },
+      { label: 'date', keys: ['revenue', 'onTheBooksRevenue'] },
+    ],
   }
 }

@@ -152,5 +152,9 @@ export const openOccupancy = async (
     columns: columnsOf(meta.locale, columns),
     flat: (row) => [flat(row)],
     foot: () => ({ ...totals, name: wordOf('totals', meta.locale) }),
+    charts: [
+      ...(isOfTime ? [{ label: 'name', keys: ['occupancy'] as const }] : []),
+      { label: 'name', keys: isOfTime ? ['roomRevenue', 'totalRevenue'] : ['roomRevenue'] },
+    ],
   }
 }

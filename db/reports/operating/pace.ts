@@ -174,5 +174,15 @@ export const openPace = async (trx: Trx, asked: Asked, sight: Sight, window: Win
     columns: columnsOf(meta.locale, columns),
     flat: ({ key, ...row }) => [flat(row, key === 'direct' ? nameOf(null) : nameOf(key))],
     foot: () => flat(totals, wordOf('totals', meta.locale)),
+    charts:
+      compare === 'last_year'
+        ? [
+            { label: 'name', keys: ['unitNights', 'lastYearUnits'] },
+            { label: 'name', keys: ['roomRevenue', 'lastYearRevenue'] },
+          ]
+        : [
+            { label: 'name', keys: ['unitNights', 'pickupUnits'] },
+            { label: 'name', keys: ['roomRevenue', 'pickupRevenue'] },
+          ],
   }
 }

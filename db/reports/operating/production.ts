@@ -171,5 +171,6 @@ export const openProduction = async (
     columns: columnsOf(meta.locale, columns),
     flat: ({ key, basis: ____, ...row }) => [flat(row, nameIn(key))],
     foot: () => flat(totals, wordOf('totals', meta.locale)),
+    charts: [{ label: 'name', keys: ['roomRevenue', 'netRevenue'] }],
   }
 }

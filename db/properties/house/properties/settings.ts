@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { invalid, notFound } from '../../../../config/errors.ts'
 import { propertySettingsChanged } from '../../../../config/events/properties.ts'
 import type { LocalText } from '../../../../config/local-text.ts'
-import { repeatedKeys } from '../../../../config/property-settings.ts'
+import { faultOfHours, repeatedKeys } from '../../../../config/property-settings.ts'
 import type { PropertySettings, SettingsChange, StoredSettings } from '../../../../config/property-settings.ts'
 import { hasAuthoritySecret, keepAuthoritySecret } from '../../../guests/index.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
@@ -58,6 +58,9 @@ export const changeSettings = async (trx: Trx, propertyId: string, given: Settin
   if (!isSecretNew && Object.values(change).every((section) => Object.keys(section).length === 0)) return
   requireTexts(property, { 'portal.terms': change.portal?.terms })
   refuseRepeated(change.housekeeping?.checklists ?? {})
+  const hours = change.issues?.businessHours
+  const fault = hours && faultOfHours(hours)
+  if (fault) throw invalid([fault])
   const missing = alwaysAsked.filter((field) => change.portal?.requiredGuestFields?.includes(field) === false)
   if (missing.length > 0)
     throw invalid([{ field: 'portal.requiredGuestFields', message: `must hold ${missing.join(', ')}` }])
