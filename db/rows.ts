@@ -3897,6 +3897,16 @@ export interface RelayTurnRow {
   tenantId: string
 }
 
+export interface ReportDriftRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  report: string
+  from: string
+  to: string
+  foundAt: Date
+}
+
 export interface ReportFileRow {
   tenantId: string
   id: string
@@ -5064,6 +5074,7 @@ export interface Rows {
   registration_report: RegistrationReportRow
   registration_secret: RegistrationSecretRow
   relay_turn: RelayTurnRow
+  report_drift: ReportDriftRow
   report_file: ReportFileRow
   report_notice: ReportNoticeRow
   report_run: ReportRunRow
@@ -6619,6 +6630,13 @@ export const tables = {
     fields: ['queue', 'class', 'tenantId'],
     documents: [],
     filled: [],
+    nullable: [],
+    computed: [],
+  },
+  report_drift: {
+    fields: ['tenantId', 'id', 'propertyId', 'report', 'from', 'to', 'foundAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'foundAt'],
     nullable: [],
     computed: [],
   },
