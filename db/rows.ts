@@ -3902,6 +3902,16 @@ export interface RelayTurnRow {
   tenantId: string
 }
 
+export interface ReportDriftRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  report: string
+  from: string
+  to: string
+  foundAt: Date
+}
+
 export interface ReportFileRow {
   tenantId: string
   id: string
@@ -5069,6 +5079,7 @@ export interface Rows {
   registration_report: RegistrationReportRow
   registration_secret: RegistrationSecretRow
   relay_turn: RelayTurnRow
+  report_drift: ReportDriftRow
   report_file: ReportFileRow
   report_notice: ReportNoticeRow
   report_run: ReportRunRow
@@ -6624,6 +6635,13 @@ export const tables = {
     fields: ['queue', 'class', 'tenantId'],
     documents: [],
     filled: [],
+    nullable: [],
+    computed: [],
+  },
+  report_drift: {
+    fields: ['tenantId', 'id', 'propertyId', 'report', 'from', 'to', 'foundAt'],
+    documents: [],
+    filled: ['tenantId', 'id', 'foundAt'],
     nullable: [],
     computed: [],
   },

@@ -26,5 +26,13 @@ export const tickReportSchedules = job({
   retry: 'tick',
 })
 
-export const reportsJobs: Job[] = [runReport, expireReportFiles, tickReportSchedules]
+/** Proves the facts of a property beside the records that they stand for. It repairs nothing. */
+export const verifyFacts = job({
+  name: 'reports.verify-facts',
+  queue: 'maintenance',
+  payload: Obj({ tenantId: Uuid, propertyId: Uuid }),
+  retry: 'tick',
+})
+
+export const reportsJobs: Job[] = [runReport, expireReportFiles, tickReportSchedules, verifyFacts]
 export const reportsSchedules: Schedule[] = [every(600, expireReportFiles), every(60, tickReportSchedules)]

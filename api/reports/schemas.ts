@@ -33,6 +33,7 @@ const meta = {
   pendingEvents: Count,
   provisional: Bool,
   openDays: List(Obj({ propertyId: Uuid, date: Day }), { max: 5000 }),
+  drifts: Opt(List(Obj({ propertyId: Uuid, report: ReportKeys, from: Day, to: Day }), { max: 60 })),
   formulaVersion: Int(1, 1000),
 }
 const paging = { page: Int(1, 100_000), limit: Int(1, 1000), total: Count, totalPages: Count }

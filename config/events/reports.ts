@@ -26,10 +26,18 @@ export const reportScheduleCreated = event({ type: 'report_schedule.created', ..
 export const reportScheduleChanged = event({ type: 'report_schedule.changed', ...schedule })
 export const reportScheduleDisabled = event({ type: 'report_schedule.disabled', ...schedule })
 
+export const reportsDriftFound = event({
+  type: 'reports.drift_found',
+  entity: 'property',
+  subject: 'OperationalReport',
+  data: Obj({ report: OneOf([...reportKeys]), from: Day, to: Day }),
+})
+
 export const reportsEvents: Event[] = [
   reportRunSucceeded,
   reportRunFailed,
   reportScheduleCreated,
   reportScheduleChanged,
   reportScheduleDisabled,
+  reportsDriftFound,
 ]

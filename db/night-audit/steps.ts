@@ -3,7 +3,7 @@ import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { requestMatchesIfAny } from '../lib/waiting.ts'
 import { businessDay, lockDayForRoll, rollBusinessDay } from '../financial/index.ts'
-import { dayTotals, snapshotDay } from '../reports/index.ts'
+import { dayTotals, enqueueVerification, snapshotDay } from '../reports/index.ts'
 import { chargeExtras, chargeNights, enqueueReleaseGroups, postCharged, markNoShows } from '../reservations/index.ts'
 import type { ReservationRow } from '../rows.ts'
 import { enqueueCloseBlocks, enqueueTasks, generateTasks } from '../units/index.ts'
@@ -122,6 +122,7 @@ const roll: Work = async (trx, audit, { lastId, done }) => {
   await enqueueTasks(trx, propertyId, next)
   await requestMatchesIfAny(trx, propertyId)
   await enqueueReleaseGroups(trx, propertyId)
+  await enqueueVerification(trx, propertyId)
   return { lastId, done: done + late.length, isFinished: true, exceptions: ofDay, next }
 }
 

@@ -95,6 +95,8 @@ const askFor = async (trx: Trx, callback: GatewayCallbackRow, account: Account):
       return true
     case 'payout':
       return true
+    case 'other':
+      return false
     case 'dispute':
       await enqueue(trx, readDispute, { tenantId, gatewayAccountId, reference: callback.objectRef }, { gate })
       return true

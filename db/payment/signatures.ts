@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 
-export const callbackObjects = ['charge', 'link', 'refund', 'account', 'method', 'dispute', 'payout'] as const
+/** `other`: of a kind that no record here stands for. Such a callback is genuine all the same, and is kept and ignored. */
+export const callbackObjects = ['charge', 'link', 'refund', 'account', 'method', 'dispute', 'payout', 'other'] as const
 export type CallbackObject = (typeof callbackObjects)[number]
 
 /** The object that a callback names; its content decides nothing (R5). */
@@ -100,10 +101,11 @@ const parseStripe = (rawBody: Buffer): Callback | null => {
   const [eventId, eventType, account] = [text(event?.['id']), text(event?.['type']), text(event?.['account'])]
   if (!eventId || !eventType) return null
   const isEnd = eventType === 'account.application.deauthorized'
-  const objectType = isEnd ? 'account' : stripeObjects[String(object?.['object'])]
-  const objectRef = isEnd ? account : text(object?.['id'])
-  if (!objectType || !objectRef) return null
-  const metadata = inside(object?.['metadata'])
+  const objectType = isEnd ? 'account' : (stripeObjects[String(object?.['object'])] ?? 'other')
+  const objectRef = isEnd ? account : (text(object?.['id']) ?? (objectType === 'other' ? eventId : null))
+  if (!objectRef) return null
+  // What is of no kind of ours may bear our id all the same: a charge has a copy of what its payment says.
+  const metadata = objectType === 'other' ? null : inside(object?.['metadata'])
   const ourId = ourIds.map((name) => metadata?.[name]).find((id) => typeof id === 'string' && uuid.test(id))
   return {
     accountRef: account ?? (objectType === 'account' ? objectRef : 'platform'),

@@ -6,6 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { metaOf, metaOfAll, rangeOf, tooLarge } from './ledger-context.ts'
 import type { Asked, Meta, Sight, Window } from './reading.ts'
 import type { Range } from './rules/dates.ts'
+import { driftsOf } from './verify.ts'
 
 export type House = {
   id: string
@@ -113,11 +114,13 @@ export const metaOfHouses = async (
   const [first] = metas
   if (!first) throw notFound('No such property')
   const all = metas.length === 1 ? first : metaOfAll(metas, first.currency)
+  const propertyIds = houses.map(({ id }) => id)
   const names = houses.length <= 3 ? houses.map(({ name }) => name).join(', ') : all.bookName
   return {
     ...all,
     bookName: names.slice(0, 200),
-    propertyIds: houses.map(({ id }) => id),
+    propertyIds,
+    drifts: await driftsOf(trx, propertyIds, range),
     provisional: all.provisional || houses.some(({ openOn }) => openOn <= range.to),
   }
 }

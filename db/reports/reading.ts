@@ -1,4 +1,4 @@
-import type { ReportDeclaration, ReportLocale } from '../../config/reports.ts'
+import type { ReportDeclaration, ReportKey, ReportLocale } from '../../config/reports.ts'
 import type { Trx } from '../lib/connection.ts'
 
 /**
@@ -37,6 +37,8 @@ export type Meta = {
   pendingEvents: number
   provisional: boolean
   openDays: { propertyId: string; date: string }[]
+  /** Nights of its houses whose facts differed when they were last proved, by the report that is read from them (R26). */
+  drifts?: { propertyId: string; report: ReportKey; from: string; to: string }[]
   formulaVersion: number
   locale: ReportLocale
 }

@@ -8,7 +8,7 @@ export const overbookedNights = `select count(distinct c.night)::int as nights
   from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id and c.night >= ?::date and c.forced > 0
   where p.tenant_id = y.tenant_id and p.property_id = y.id and p.kind = 'unit'`
 
-/** SQL of units that each night has to sell, and of those that are blocked, by pool: `tenant_id`, `property_id`, `night`, `capacity`, `blocked`. */
-export const capacityOfNights = `select p.tenant_id, p.property_id, c.night, c.capacity, c.blocked
+/** SQL of units that each night has to sell, of those that are blocked and of those sold, by pool: `tenant_id`, `property_id`, `night`, `capacity`, `blocked`, `sold`. */
+export const capacityOfNights = `select p.tenant_id, p.property_id, c.night, c.capacity, c.blocked, c.sold
   from unit_pool p join pool_night c on c.tenant_id = p.tenant_id and c.pool_id = p.id
   where p.kind = 'unit'`

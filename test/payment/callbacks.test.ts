@@ -80,6 +80,15 @@ describe('callbacks of a gateway', () => {
     expect(await stored(body)).to.deep.equal([{ status: 'ignored', error: 'account_unknown', tenantId: null }])
   })
 
+  it('of a kind of object that nothing here stands for are thanked, kept and ignored', async () => {
+    const body = await event({ object: 'other', ref: 'cus_1', ourId: null })
+    expect((await send(body, signSandbox(body, new Date()))).status).to.equal(200)
+    await world.drain()
+    expect((await stored(body)).map(({ status, error }) => [status, error])).to.deep.equal([
+      ['ignored', 'object_unknown'],
+    ])
+  })
+
   it('that name a payment of another tenant are failed, and change nothing', async () => {
     const { guest } = await hold()
     const made = await create(guest, { method: 'pix', cardToken: 'pix_unpaid' })
@@ -94,6 +103,28 @@ describe('callbacks of a gateway', () => {
       { status: 'failed', error: 'not_of_this_account', tenantId: other.tenantId },
     ])
     expect((await columnsOf(made.body.paymentId)).status).to.equal('requires_action')
+  })
+
+  it('that end the connection of an account disconnect it once, and call for a person', async () => {
+    const other = await makeHouse()
+    const read = () =>
+      other.inHouse((trx) =>
+        sql<{ externalId: string; status: string; kind: string | null }>(
+          trx,
+          `select a.external_id, a.status, e.kind from gateway_account a left join payment_exception e on e.subject_id = a.id and e.status = 'open'`,
+        ),
+      )
+    const [theirs] = await read()
+    for (const _ of ['first', 'again']) {
+      const change = { type: 'account.application.deauthorized', object: 'account' }
+      const body = await event({ ...change, account: theirs?.externalId, ref: theirs?.externalId, ourId: null })
+      await send(body, signSandbox(body, new Date()))
+      await world.drain()
+    }
+    expect((await read()).map(({ status: is, kind }) => [is, kind])).to.deep.equal([['disconnected', 'account_gone']])
+    expect(
+      await other.inHouse((trx) => sql(trx, `select id from event where type = 'gateway_account.disconnected'`)),
+    ).to.have.length(1)
   })
 
   it('that say paid of what is not paid change nothing: the gateway is asked', async () => {

@@ -222,6 +222,22 @@ describe('an event of Stripe', () => {
     expect(verify(event({ account: 'acct_2' }), sign(event()))).to.equal(null)
   })
 
+  for (const object of [
+    { object: 'charge', id: 'ch_1', metadata: { paymentId: '0b6f0c9e-7a43-4c7f-9a94-3a1c6b2d9e10' } },
+    { object: 'balance' },
+  ])
+    it(`of another kind of object, such as ${object.object}, is genuine, and names no record of ours`, () => {
+      const body = event({ type: `${object.object}.updated`, data: { object } })
+      expect(verify(body, sign(body))).to.deep.equal({
+        accountRef: 'acct_1',
+        eventId: 'evt_1',
+        eventType: `${object.object}.updated`,
+        objectType: 'other',
+        objectRef: object.id ?? 'evt_1',
+        ourId: null,
+      })
+    })
+
   it('that ends a connection names the account', () => {
     const body = event({
       type: 'account.application.deauthorized',

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
+import { verifyFacts } from '../../db/reports/index.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { arrive, closeOpenDay, makeLateHouse, makeStays, openDay, readStay, setDay } from '../night-audit/support.ts'
@@ -186,6 +187,71 @@ describe('operating reports beside a recount of raw nights', () => {
         of.length,
       ])
     }
+    expect(await house.inHouse((trx) => verifyFacts(trx, house.propertyId))).to.deep.equal([])
+  })
+
+  it('name the nights whose facts differ from their records, which is told once and not repaired', async () => {
+    house = await makeLateHouse(2, { units: 3 })
+    owner = await openDesk(world, house, 'owner')
+    await makeStays(house, 1, { from: -2, nights: 5, checkedIn: true })
+    const { propertyId, tenantId } = house
+    await house.inHouse((trx) =>
+      sql(trx, `select record_on_the_books(array_agg(id)) from reservation where property_id = ?`, [propertyId]),
+    )
+    await closeOpenDay(house)
+    const asked = await sql<{ payload: unknown }>(
+      world.database.admin,
+      `select payload from jobs where kind = 'reports.verify-facts' and tenant_id = ?`,
+      [tenantId],
+    )
+    expect(asked.map(({ payload }) => payload)).to.deep.equal([{ tenantId, propertyId }])
+    const verify = () => house.inHouse((trx) => verifyFacts(trx, propertyId))
+    const told = () =>
+      sql<{ data: object }>(
+        world.database.admin,
+        `select data from event where type = 'reports.drift_found' and tenant_id = ?`,
+        [tenantId],
+      )
+    expect(await verify()).to.deep.equal([])
+
+    const [closed, open, next] = [house.day(-2), house.day(-1), house.day(0)]
+    await house.inHouse(async (trx) => {
+      const copy = (table: string, columns: string, changed: string) =>
+        sql(
+          trx,
+          `insert into ${table} (property_id, stay_date, reservation_id, unit_type_id, rate_plan_id, market_segment, source, unit_nights, ${columns})
+           select property_id, stay_date, reservation_id, unit_type_id, rate_plan_id, market_segment, source, ${changed} from ${table}
+           where property_id = ? and stay_date = ? limit 1`,
+          [propertyId, table === 'night_fact' ? closed : next],
+        )
+      await copy('on_the_books_change', 'room_revenue, changed_on', '1, 0, changed_on')
+      await copy(
+        'night_fact',
+        'room_revenue, business_date, kind, source_type, source_id, adults, children, free, included_tax',
+        `0, 1, business_date, kind, source_type, gen_random_uuid(), 0, 0, free, 0`,
+      )
+      await sql(trx, `update pool_night set sold = sold + 1 where night in (?, ?)`, [open, house.day(1)])
+    })
+    const drifts = [
+      { report: 'pace', from: next, to: next },
+      { report: 'occupancy', from: closed, to: closed },
+      { report: 'forecast', from: open, to: house.day(1) },
+    ]
+    expect(await verify()).to.deep.equal(drifts)
+    expect(await verify()).to.deep.equal(drifts)
+    expect((await told()).map(({ data }) => data)).to.have.deep.members(drifts)
+    const named = async (startDate: string, endDate: string) =>
+      (await ask('occupancy', { startDate, endDate })).meta['drifts']
+    const of = (report: string) => ({ propertyId, ...drifts.find((one) => one.report === report) })
+    expect(await named(closed, next)).to.deep.equal([of('forecast'), of('occupancy'), of('pace')])
+    expect(await named(closed, closed)).to.deep.equal([of('occupancy')])
+
+    await house.inHouse((trx) =>
+      sql(trx, `update pool_night set sold = sold - 1 where night in (?, ?)`, [open, house.day(1)]),
+    )
+    expect(await verify()).to.deep.equal(drifts.slice(0, 2))
+    expect(await named(closed, next)).to.deep.equal([of('occupancy'), of('pace')])
+    expect(await told()).to.have.length(3)
   })
 
   it('stay the same when names, segments and prices change later', async () => {

@@ -1,12 +1,13 @@
-import { expireRuns, runSchedule, schedulesDue, tenantsWithRunsDue } from '../../db/reports/index.ts'
-import { expireReportFiles, tickReportSchedules } from '../../jobs/reports.ts'
+import { expireRuns, runSchedule, schedulesDue, tenantsWithRunsDue, verifyFacts } from '../../db/reports/index.ts'
+import { expireReportFiles, tickReportSchedules, verifyFacts as verifyFactsJob } from '../../jobs/reports.ts'
 import { atOnce } from '../lib/sweep.ts'
-import { processor } from '../lib/processor.ts'
+import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 import { runReportProcessor } from './run.ts'
 
 export const processors: readonly Processor[] = [
   runReportProcessor,
+  onDatabase(verifyFactsJob, (trx, { propertyId }) => verifyFacts(trx, propertyId)),
   processor(expireReportFiles, async ({ effect, inTenant, finish, signal }) => {
     for (const tenantId of await effect((trx) => tenantsWithRunsDue(trx)))
       while (!signal.aborted && (await inTenant(tenantId, expireRuns)) > 0);

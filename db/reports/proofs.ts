@@ -1,0 +1,50 @@
+import type { ReportKey } from '../../config/reports.ts'
+import { capacityOfNights } from '../units/index.ts'
+
+/** The first and the last night of which the two sides are not the same. */
+const across = (ours: string, theirs: string) => `
+  with ours as (${ours}), theirs as (${theirs})
+  select min(d.night) as "from", max(d.night) as "to"
+  from (select coalesce(o.night, t.night) as night from ours o full join theirs t on t.night = o.night
+    where coalesce(o.units, 0) <> coalesce(t.units, 0) or coalesce(o.amount, 0) <> coalesce(t.amount, 0)) d`
+
+const ofProperty = (alias: string) =>
+  `${alias}.tenant_id = cast(:tenantId as uuid) and ${alias}.property_id = :propertyId`
+
+/** Nights that reservations take, by the quantity of units that their type takes. */
+const nights = (where: string, more = '') => `
+  select n.date as night, sum(q.units) as units, ${more || '0'} as amount
+  from reservation r
+  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status <> 'released'
+  cross join lateral (select coalesce(sum(s.quantity), 0) as units from unit_type_pool s where s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id) q
+  where ${ofProperty('r')} and ${where}
+  group by n.date`
+
+/**
+ * Statements that find where facts differ from the records that they stand for, by the report that is read from them first: what is on the books (pace), what closed
+ * days have realised (occupancy), and what is left to sell (forecast). Each is one statement, so that both of its sides are of one moment.
+ */
+export const differsAcross = {
+  pace: across(
+    `select o.stay_date as night, sum(o.unit_nights) as units, sum(o.room_revenue) as amount from on_the_books_change o
+     where ${ofProperty('o')} and o.stay_date >= cast(:since as date) group by o.stay_date`,
+    nights(
+      `r.status in ('confirmed', 'checked_in', 'checked_out') and n.date >= cast(:since as date)`,
+      `sum(case n.status when 'waived' then 0
+         else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end)`,
+    ),
+  ),
+  occupancy: across(
+    `select f.business_date as night, 0 as units, sum(f.room_revenue) as amount from night_fact f
+     where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
+    `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio f
+     join folio_line l on l.tenant_id = f.tenant_id and l.folio_id = f.id and l.category = 'room'
+       and l.business_date >= cast(:since as date) and l.business_date < cast(:open as date)
+     where ${ofProperty('f')} group by l.business_date`,
+  ),
+  forecast: across(
+    `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c
+     where ${ofProperty('c')} and c.night >= cast(:open as date) group by c.night`,
+    nights(`r.status <> 'held' and n.date >= cast(:open as date)`),
+  ),
+} as const satisfies Partial<Record<ReportKey, string>>
