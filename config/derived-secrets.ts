@@ -34,15 +34,25 @@ export const guestAccessCode = (id: string): string =>
 const ivBytes = 12
 const tagBytes = 16
 const mostInside = 400_000
-const claimsKey = () => derive('token_claims', 'v1')
+
+/** Bytes that their bearer may not read, under a key of one purpose. */
+export const sealBytes = (purpose: string, bytes: Uint8Array): string => {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', derive(purpose, 'v1'), iv)
+  return Buffer.concat([iv, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+}
+
+/** The opposite of `sealBytes`; it throws for what was not made by it. */
+export const openBytes = (purpose: string, sealed: string): Buffer => {
+  const bytes = Buffer.from(sealed, 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', derive(purpose, 'v1'), bytes.subarray(0, ivBytes))
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()])
+}
 
 /** Claims that their bearer may not read, such as the tenant's id, for a token that is signed around them. */
-export const sealClaims = (claims: Record<string, unknown>): string => {
-  const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv('aes-256-gcm', claimsKey(), iv)
-  const text = cipher.update(deflateRawSync(JSON.stringify(claims)))
-  return Buffer.concat([iv, text, cipher.final(), cipher.getAuthTag()]).toString('base64url')
-}
+export const sealClaims = (claims: Record<string, unknown>): string =>
+  sealBytes('token_claims', deflateRawSync(JSON.stringify(claims)))
 
 const satisfactionPrefix = 'sat_'
 
@@ -64,9 +74,6 @@ export const satisfactionIssue = (token: string): { tenantId: string; issueId: s
 
 /** The opposite of `sealClaims`; it throws for what was not made by it. */
 export const openClaims = (sealed: string): Record<string, unknown> => {
-  const bytes = Buffer.from(sealed, 'base64url')
-  const decipher = createDecipheriv('aes-256-gcm', claimsKey(), bytes.subarray(0, ivBytes))
-  decipher.setAuthTag(bytes.subarray(-tagBytes))
-  const packed = Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()])
+  const packed = openBytes('token_claims', sealed)
   return JSON.parse(inflateRawSync(packed, { maxOutputLength: mostInside }).toString('utf8')) as Record<string, unknown>
 }

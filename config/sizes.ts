@@ -22,10 +22,23 @@ const optionsOf = (schema: Json): Json[] => [
 const largest = (options: Json[], bound: 'maxLength' | 'maxItems' | 'maxProperties'): number =>
   Math.max(...options.map((option) => (typeof option[bound] === 'number' ? Number(option[bound]) : Infinity)))
 
+/** Longer texts are none of a list of words and in none of the formats: no person's slip is so long. */
+const longestWord = 200
+
+const mostOf = ({ maxLength, enum: words, const: one, format }: Json): number =>
+  typeof maxLength === 'number'
+    ? maxLength
+    : words === undefined && one === undefined && format === undefined
+      ? Infinity
+      : Math.max(
+          longestWord,
+          ...[one, ...(Array.isArray(words) ? words : [])].map((word) => JSON.stringify(word ?? null).length),
+        )
+
 const textOf = (options: Json[]): Measure | null => {
-  const texts = options.filter((option) => option.type === 'string' && !option.enum)
-  const most = texts.length === 0 ? Infinity : largest(texts, 'maxLength')
-  if (most === Infinity) return null
+  const texts = options.filter((option) => option.type === 'string' || option.enum || typeof option.const === 'string')
+  const most = Math.max(...texts.map(mostOf))
+  if (texts.length === 0 || most === Infinity) return null
   return (value, field, found) => {
     // A character takes one unit or two; in between the check of the contents counts them.
     if (typeof value === 'string' && value.length > 2 * most)

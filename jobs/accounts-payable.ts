@@ -10,6 +10,7 @@ export const startPayment = job({
   queue: 'payments',
   payload: Obj({ tenantId: Uuid, payablePaymentId: Uuid }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Starts payments whose day has come and whose job was lost. */
@@ -26,6 +27,7 @@ export const ledgerGenerateRecurring = job({
   queue: 'ledger',
   payload: ofBook,
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Makes one draft per tax of what was withheld in months that are over. */
@@ -34,6 +36,7 @@ export const ledgerCollectWithholdings = job({
   queue: 'ledger',
   payload: ofBook,
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Tells of installments of bills that are due in three days, or have become overdue. */
@@ -42,6 +45,7 @@ export const ledgerNoticePayables = job({
   queue: 'ledger',
   payload: ofBook,
   retry: 'internal',
+  feature: 'financial',
 })
 
 export const accountsPayableJobs: Job[] = [

@@ -8,6 +8,7 @@ export const ledgerTickReceivables = job({
   queue: 'ledger',
   payload: Obj({ tenantId: Uuid, bookId: Uuid, date: Day }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Bills the stays of a customer that departed before a day as one invoice. */
@@ -16,6 +17,7 @@ export const ledgerBillStays = job({
   queue: 'ledger',
   payload: Obj({ tenantId: Uuid, customerId: Uuid, bookId: Uuid, date: Day }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 export const accountsReceivableJobs: Job[] = [ledgerTickReceivables, ledgerBillStays]

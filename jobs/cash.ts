@@ -8,6 +8,7 @@ export const importStatementJob = job({
   queue: 'reports',
   payload: Obj({ tenantId: Uuid, bankStatementId: Uuid }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Erases the files of statements that are 90 days old. */
@@ -24,13 +25,14 @@ const ofTransfer = Obj({ tenantId: Uuid, cashTransferId: Uuid })
 const ours = { queue: 'payments', retry: 'provider' } as const
 
 /** Tells the bank where to call, and learns whether it takes the credentials. */
-export const connectPixJob = job({ name: 'payments.connect-pix', ...ours, payload: ofAccount })
+export const connectPixJob = job({ name: 'payments.connect-pix', ...ours, payload: ofAccount, feature: 'financial' })
 /** The bank makes a charge. */
 export const createPixChargeJob = job({
   name: 'payments.create-pix-charge',
   ...ours,
   payload: ofCharge,
   class: 'urgent',
+  feature: 'financial',
 })
 /** The bank closes a charge that was withdrawn. */
 export const cancelPixChargeJob = job({ name: 'payments.cancel-pix-charge', ...ours, payload: ofCharge })

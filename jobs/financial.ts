@@ -71,6 +71,7 @@ export const ledgerRunDue = job({
   queue: 'ledger',
   payload: Obj({ tenantId: Uuid, bookId: Uuid, date: Day }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 export const financialJobs: Job[] = [

@@ -19,6 +19,7 @@ export const requestFiscal = job({
   queue: 'payments',
   payload: Obj({ tenantId: Uuid, source: OneOf(['receivable', 'folio']), id: Uuid }),
   retry: 'internal',
+  feature: 'financial',
 })
 
 /** Plans the reminders of a run, and asks for their messages. */
@@ -27,6 +28,7 @@ export const runDunning = job({
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, dunningRunId: Uuid }),
   retry: 'internal',
+  feature: 'financial',
 })
 /** Asks for the messages that carry an invoice, once the Pix codes that it waits for are there. */
 export const sendReceivable = job({
@@ -34,6 +36,7 @@ export const sendReceivable = job({
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, receivableId: Uuid, sendingId: Uuid }),
   retry: 'internal',
+  feature: 'financial',
 })
 /** Starts the reminders of books whose hour has come. */
 export const tickDunning = job({

@@ -19,8 +19,8 @@ export type Job<S extends Schema = Schema> = {
   readonly tries?: number | undefined
   readonly class: JobClass
   /**
-   * It works for a feature: while that is not active for the tenant, a start ends as skipped before its first effect. Jobs that finish what
-   * has begun, such as a payment or a booking that was taken in, declare none.
+   * It works for a feature: while that is not active for the tenant, a start ends as skipped before its next effect. Jobs that finish what
+   * has begun, such as a payment or a booking that was taken in, declare none, and stand with the reason in test/jobs/features.test.ts.
    */
   readonly feature?: FeatureKey | undefined
   /** A done one may run again, as a new job, when an operator asks: it reads the other side and repeats no effect. */

@@ -32,6 +32,7 @@ export const messagesFallBack = job({
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, messageId: Uuid, turn: Int(0, 1_000_000) }),
   retry: 'internal',
+  feature: 'ocp',
 })
 
 /** Resolves a call whose answer was lost. */
@@ -90,6 +91,7 @@ export const messagesVerifyChannel = job({
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, messageChannelId: Uuid, number: Int(1, 2_147_483_647) }),
   retry: 'message',
+  feature: 'ocp',
 })
 
 /** Makes the messages of a campaign, some at a time, as fast as they may leave. */
@@ -99,6 +101,7 @@ export const messagesExpandCampaign = job({
   payload: Obj({ tenantId: Uuid, campaignId: Uuid }),
   retry: 'internal',
   class: 'bulk',
+  feature: 'ocp',
 })
 
 /** Cancels what of a campaign is not sent, 500 messages at a time. */

@@ -28,13 +28,39 @@ export const expirePayment = job({ name: 'payments.expire', ...ours, payload: of
 export const refundPayment = job({ name: 'payments.refund', ...ours, payload: ofRefund })
 export const readRefund = job({ name: 'payments.read-refund', ...ours, payload: ofRefund, tries: 3 })
 
-export const openAccount = job({ name: 'payments.open-account', ...ours, payload: ofAccount })
-export const readAccount = job({ name: 'payments.read-account', ...ours, payload: ofAccount, tries: 3 })
-export const onboardingLink = job({ name: 'payments.onboarding-link', ...ours, payload: ofAccount, class: 'urgent' })
+export const openAccount = job({ name: 'payments.open-account', ...ours, payload: ofAccount, feature: 'payments' })
+/** The gateway is asked about an account. One that it never had is opened. */
+export const readAccount = job({
+  name: 'payments.read-account',
+  ...ours,
+  payload: ofAccount,
+  tries: 3,
+  feature: 'payments',
+})
+export const onboardingLink = job({
+  name: 'payments.onboarding-link',
+  ...ours,
+  payload: ofAccount,
+  class: 'urgent',
+  feature: 'payments',
+})
 export const closeAccount = job({ name: 'payments.close-account', ...ours, payload: ofAccount })
 
-export const startMethod = job({ name: 'payments.start-method', ...ours, payload: ofMethod, class: 'urgent' })
-export const readMethod = job({ name: 'payments.read-method', ...ours, payload: ofMethod, tries: 3 })
+export const startMethod = job({
+  name: 'payments.start-method',
+  ...ours,
+  payload: ofMethod,
+  class: 'urgent',
+  feature: 'payments',
+})
+/** The gateway is asked about a saved method. One that it never had is started. */
+export const readMethod = job({
+  name: 'payments.read-method',
+  ...ours,
+  payload: ofMethod,
+  tries: 3,
+  feature: 'payments',
+})
 export const detachMethod = job({ name: 'payments.detach-method', ...ours, payload: ofMethod })
 
 export const respondDispute = job({ name: 'payments.respond-dispute', ...ours, payload: ofDispute })
@@ -77,6 +103,7 @@ export const sendPaymentLink = job({
   queue: 'payments',
   retry: 'internal',
   payload: ofPayment,
+  feature: 'payments',
 })
 
 /** A callback that was stored names an object; it is read from the gateway. */

@@ -11,7 +11,7 @@ import type { Embedded } from './services/embedded.ts'
 import { givenPostgres } from './services/given.ts'
 import { commandOf, endGroup } from './services/guard.ts'
 import { developmentKeys } from './services/keys.ts'
-import { freePort } from './services/port.ts'
+import { freePort, metricsPortAfter } from './services/port.ts'
 import { redisBinary } from './services/redis.ts'
 import { supervise } from './supervise.ts'
 import type { Program, Supervised } from './supervise.ts'
@@ -54,6 +54,12 @@ const program = (name: string, file: string, environment: NodeJS.ProcessEnv): Pr
   name,
   file: join(checkout, 'dist', file),
   environment,
+})
+
+/** The metrics port that is named is the api's; the others take the next ones. */
+const besideApi = (each: Program, index: number): Program => ({
+  ...each,
+  environment: { ...each.environment, ...metricsPortAfter(process.env.METRICS_PORT, index + 1) },
 })
 
 /** A script that ends: its lines are shown, and what it says last is answered. */
@@ -199,12 +205,14 @@ const main = async () => {
   const background = ['relay', 'scheduler', 'workers']
   const programs = [
     program('api', 'api/main.js', unprivileged),
-    program('relay', 'workers/relay.js', unprivileged),
-    program('scheduler', 'workers/scheduler.js', unprivileged),
-    program('workers', 'workers/main.js', {
-      ...unprivileged,
-      ...(process.env.WORKER_QUEUES ? { WORKER_QUEUES: process.env.WORKER_QUEUES } : {}),
-    }),
+    ...[
+      program('relay', 'workers/relay.js', unprivileged),
+      program('scheduler', 'workers/scheduler.js', unprivileged),
+      program('workers', 'workers/main.js', {
+        ...unprivileged,
+        ...(process.env.WORKER_QUEUES ? { WORKER_QUEUES: process.env.WORKER_QUEUES } : {}),
+      }),
+    ].map(besideApi),
     ...(ownMail
       ? [
           program('mail', 'scripts/mail.js', {

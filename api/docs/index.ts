@@ -25,6 +25,8 @@ const moved: Record<string, string> = {
   '/api/': '/api/docs',
   '/api/docs/': '/api/docs',
   '/docs': '/api/docs',
+  '/guides': '/',
+  '/guides/': '/',
   '/superuser': '/superuser/ops',
   '/superuser/': '/superuser/ops',
 }
@@ -69,6 +71,11 @@ export const documentation = (document: ReadDocument): Middleware => {
     if (to !== undefined) {
       ctx.status = 302
       return ctx.redirect(to)
+    }
+    // Browsers ask for it by themselves; the pages of operators name no icon.
+    if (path === '/favicon.ico') {
+      ctx.status = 204
+      return undefined
     }
     if (path === '/') return sendPage(ctx, await once('home', homePage))
     if (path === '/api/openapi.json') {

@@ -13,3 +13,7 @@ const listen = (port: number): Promise<number> =>
 /** The wished port while it is free on loopback, else one that is. */
 export const freePort = (wished = 0): Promise<number> =>
   wished === 0 ? listen(0) : listen(wished).catch(() => listen(0))
+
+/** The setting of a process so many places after the api, where a port is named for the api. */
+export const metricsPortAfter = (named: string | undefined, place: number): { METRICS_PORT?: string } =>
+  named && Number(named) > 0 ? { METRICS_PORT: String(Number(named) + place) } : {}

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { revokeEntitlement } from '../../db/admin/index.ts'
 import { keepUp } from '../../db/channels/index.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
-import { jobs } from '../../jobs/all.ts'
 import { makeUser, signIn } from '../auth/support.ts'
 import { useSimulator } from '../support/channel-simulator/peer.ts'
 import { drain } from '../support/drain.ts'
@@ -80,21 +79,5 @@ describe('channels of a tenant whose feature has ended', () => {
     await house.inHouse((trx) => sql(trx, `update channel_connection set status = 'active' where id = ?`, [other]))
     await revoke()
     expect((await call('POST', `/${other}/pause`, { reason: 'the feature ended' })).body.status).to.equal('paused')
-  })
-
-  it('have a rule for each kind of job: it names the feature, or finishes what has begun', () => {
-    const finishing = [
-      // Marks are facts of the house; what is told of them is a push.
-      'channels.mark-dirty',
-      // A guest has booked: the stay is made, and the channel is told that it is stored.
-      'channels.apply-booking',
-      'channels.acknowledge',
-      // The law wants the form of a guest who is in the house.
-      'channels.report-registration',
-      // Over all tenants.
-      'channels.tick',
-    ]
-    const without = jobs.filter(({ name, feature }) => name.startsWith('channels.') && feature === undefined)
-    expect(without.map(({ name }) => name)).to.have.members(finishing)
   })
 })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { metricsPortAfter } from '../../scripts/services/port.ts'
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 /** The settings that the service knows, by their names in its source. */
@@ -48,6 +49,21 @@ describe('Files to deploy by', () => {
       'PEPPERS',
     ]
     expect(named.filter(([, comment]) => comment === undefined).map(([, , name]) => name)).to.include.members(needed)
+  })
+
+  it('give each process of a start a metrics port of its own, from the one that is named', () => {
+    expect([1, 2, 3].map((place) => metricsPortAfter('9500', place).METRICS_PORT)).to.deep.equal([
+      '9501',
+      '9502',
+      '9503',
+    ])
+    for (const named of [undefined, '', '0']) expect(metricsPortAfter(named, 1)).to.deep.equal({})
+    const start = read('scripts/start.ts')
+    for (const file of ['relay', 'scheduler', 'main'])
+      expect(start.indexOf(`'workers/${file}.js'`), file).to.be.within(
+        start.indexOf('...['),
+        start.indexOf('.map(besideApi)'),
+      )
   })
 
   it('show every token of the sandbox gateway among the test cards', () => {

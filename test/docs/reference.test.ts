@@ -49,6 +49,8 @@ describe('Pages for people', () => {
     const led = async (path: string) => (await ask(at(path))).headers.location
     for (const path of ['/api', '/api/', '/api/docs/', '/docs']) expect(await led(path), path).to.equal('/api/docs')
     expect(await led('/superuser')).to.equal('/superuser/ops')
+    for (const path of ['/guides', '/guides/']) expect(await led(path), path).to.equal('/')
+    expect((await ask(at('/favicon.ico'))).status).to.equal(204)
   })
 
   it('list every operation under a tag that says what it is about', async () => {

@@ -22,6 +22,16 @@ const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/li
   getExpectedTwilioSignature: (token: string, url: string, params: Record<string, string>) => string
 }
 
+/** The link of a mail that went before these were sealed. It is good for ever. */
+const unsealedLink = (tenantId: string, messageId: string): string => {
+  const named = Buffer.from(`00${tenantId}${messageId}`.replaceAll('-', ''), 'hex')
+  const proof = createHmac('sha256', settings.tokenKey ?? '')
+    .update('unsubscribe|')
+    .update(named)
+    .digest()
+  return `/api/public/unsubscribe/${Buffer.concat([named, proof.subarray(0, 20)]).toString('base64url')}`
+}
+
 describe('a house that writes to its guests', function () {
   this.timeout(240_000)
   const mail = useMailPeer()
@@ -305,6 +315,14 @@ describe('a house that writes to its guests', function () {
     const link = /List-Unsubscribe:\s*<([^>]+)>/.exec(raw)?.[1] ?? ''
     const path = link.slice(settings.publicBaseUrl.length)
     expect((await own.world.request('GET', path)).status).to.equal(200)
+    const token = Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'base64url')
+    const tenant = Buffer.from(own.house.tenantId.replaceAll('-', ''), 'hex')
+    expect(token.includes(tenant), 'the tenant is not read from a link').to.equal(false)
+    const [sent] = await own.house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from message where campaign_id = ? and status = 'sent'`, [campaign.id]),
+    )
+    expect((await own.world.request('GET', unsealedLink(own.house.tenantId, sent?.id ?? ''))).status).to.equal(200)
+    expect((await own.world.request('GET', unsealedLink(randomUUID(), sent?.id ?? ''))).status).to.equal(404)
     expect(good(await get('suppressions')).data).to.deep.equal([])
     const click = {
       raw: 'List-Unsubscribe=One-Click',

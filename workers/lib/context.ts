@@ -110,6 +110,7 @@ export const outsideRun = (
     finishWhere: (work, endsWith) => effect(work, endsWith),
     inTenant: async (tenantId, work) => {
       const part = async (trx: Trx) => {
+        if (tenantId === base.tenantId) await permit(trx)
         const value = await work(trx)
         crashPoint('part.writing', row.kind)
         return value

@@ -4,7 +4,7 @@ import type { Schema } from '../../config/schema.ts'
 import { externalCall, readCall } from './external-call.ts'
 import { heedCredentials, waitForCredentials } from './gate.ts'
 import { processor } from './processor.ts'
-import type { JobContext, Processor, TrxFor } from './processor.ts'
+import type { Ends, JobContext, Processor, TrxFor } from './processor.ts'
 
 /**
  * Outcome of a call (R6 of payments). `refused` is a final no; `not_sent` certainly did not reach the other side; all else is `unknown`,
@@ -50,6 +50,8 @@ type GatewayJob<P, C, S> = {
   apply: Applying<P, S>
   /** The schedule of reads comes back to the record: what was not sent three times is left to it. */
   isScheduled: boolean
+  /** Tells whether the other side has the record already, which may be read without the feature. */
+  ends?: Ends<P>
 }
 
 const triesBeforeSchedule = 3
@@ -81,27 +83,31 @@ const askingOf = <P>(context: JobContext<P>): Asking => ({
  */
 export const gatewayJob = <Sch extends Schema, C, S>(
   job: Job<Sch>,
-  { load, otherwise, ask, apply, isScheduled }: GatewayJob<PayloadOf<Job<Sch>>, C, S>,
+  { load, otherwise, ask, apply, isScheduled, ends }: GatewayJob<PayloadOf<Job<Sch>>, C, S>,
 ): Processor =>
-  processor(job, async (context) => {
-    const { payload } = context
-    const end = (write: (trx: TrxFor<typeof payload>) => Promise<unknown>) =>
-      context.finish(async (trx) => void (await write(trx)))
-    const call = await context.effect((trx) => load(trx, payload))
-    if (call === null) return otherwise ? end((trx) => otherwise(trx, payload)) : context.finish()
-    const outcome = await ask(askingOf(context), call, payload)
-    switch (outcome.kind) {
-      case 'write':
-        return end(outcome.write)
-      case 'known':
-        return end((trx) => apply.known(trx, payload, outcome.snapshot))
-      case 'refused':
-        return end((trx) => apply.refused(trx, payload, outcome))
-      case 'unknown':
-        return end((trx) => apply.unknown(trx, payload, true))
-      case 'not_sent':
-        if (isScheduled && context.attempt >= triesBeforeSchedule)
-          return end((trx) => apply.unknown(trx, payload, false))
-        return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
-    }
-  })
+  processor(
+    job,
+    async (context) => {
+      const { payload } = context
+      const end = (write: (trx: TrxFor<typeof payload>) => Promise<unknown>) =>
+        context.finish(async (trx) => void (await write(trx)))
+      const call = await context.effect((trx) => load(trx, payload))
+      if (call === null) return otherwise ? end((trx) => otherwise(trx, payload)) : context.finish()
+      const outcome = await ask(askingOf(context), call, payload)
+      switch (outcome.kind) {
+        case 'write':
+          return end(outcome.write)
+        case 'known':
+          return end((trx) => apply.known(trx, payload, outcome.snapshot))
+        case 'refused':
+          return end((trx) => apply.refused(trx, payload, outcome))
+        case 'unknown':
+          return end((trx) => apply.unknown(trx, payload, true))
+        case 'not_sent':
+          if (isScheduled && context.attempt >= triesBeforeSchedule)
+            return end((trx) => apply.unknown(trx, payload, false))
+          return context.retryLater(`the gateway was not reached: ${outcome.code}`, { afterMs: outcome.afterMs ?? 0 })
+      }
+    },
+    ends ? { ends } : {},
+  )

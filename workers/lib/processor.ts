@@ -51,7 +51,7 @@ export type DatabaseContext = Omit<
 >
 
 /** Tells whether a job ends what its feature was used for, which stays possible without the feature. */
-export type Ends = (trx: Trx, payload: never) => Promise<boolean>
+export type Ends<P = never> = (trx: Trx, payload: P) => Promise<boolean>
 
 export type Processor =
   | {
@@ -73,7 +73,7 @@ export type Processor =
 export const processor = <S extends Schema>(
   job: Job<S>,
   run: (context: JobContext<PayloadOf<Job<S>>>) => Promise<unknown>,
-  { ends }: { ends?: (trx: Trx, payload: PayloadOf<Job<S>>) => Promise<boolean> } = {},
+  { ends }: { ends?: Ends<PayloadOf<Job<S>>> } = {},
 ): Processor => ({
   job,
   style: 'outside',

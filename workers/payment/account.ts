@@ -41,11 +41,14 @@ const open = (asking: Asking, call: AccountCall): Promise<Outcome<AccountSnapsho
   )
 }
 
+/** Tells whether an account is opened rather than read. */
+const isToOpen = ({ account, now }: AccountCall): boolean =>
+  account.externalId === null && now.getTime() - account.createdAt.getTime() < repeatForMs
+
 /** Reads an account. One without a reference is opened again under its key, and looked for in the list once the key is old. */
 const pursue = async (asking: Asking, call: AccountCall): Promise<Answer<OfAccount, AccountSnapshot>> => {
   const { account, now, attempt } = call
-  const age = now.getTime() - account.createdAt.getTime()
-  if (account.externalId === null && age < repeatForMs) return open(asking, call)
+  if (isToOpen(call)) return open(asking, call)
   const { provider } = account
   const outcome = unheard(
     await asking.read({ provider, operation: 'read_account' }, () =>
@@ -78,6 +81,10 @@ export const accountProcessors = [
     ask: pursue,
     apply: ofAccount,
     isScheduled: true,
+    ends: async (trx, { gatewayAccountId }) => {
+      const call = await accountCall(trx, gatewayAccountId)
+      return call !== null && (call.attempt !== null || !isToOpen(call))
+    },
   }),
   gatewayJob<typeof onboardingLink.payload, AccountCall, OnboardingLink>(onboardingLink, {
     load: async (trx, { gatewayAccountId }) => {

@@ -52,13 +52,19 @@ const start = (asking: Asking, call: MethodCall): Promise<Outcome<MethodSnapshot
   )
 }
 
+const isKnown = ({ method }: MethodCall): boolean => method.setupId !== null || method.externalId !== null
+
+/** Tells whether a method is started rather than read. */
+const isToStart = (call: MethodCall): boolean =>
+  !isKnown(call) &&
+  call.method.submission !== null &&
+  call.now.getTime() - call.method.createdAt.getTime() < repeatForMs
+
 /** Reads a method that is being saved. One without a reference is asked for again under its key, and looked for once the key is old. */
 const pursue = async (asking: Asking, call: MethodCall): Promise<Answer<OfMethod, MethodSnapshot>> => {
   const { method, now, attempt, provider } = call
-  const age = now.getTime() - method.createdAt.getTime()
-  const isKnown = method.setupId !== null || method.externalId !== null
-  if (!isKnown && method.submission !== null && age < repeatForMs) return start(asking, call)
-  if (!isKnown && method.submission === null) return { kind: 'unknown', code: 'not_saved_yet' }
+  if (isToStart(call)) return start(asking, call)
+  if (!isKnown(call) && method.submission === null) return { kind: 'unknown', code: 'not_saved_yet' }
   const outcome = unheard(
     await asking.read({ provider, operation: 'read_method' }, () =>
       adapterFor(asking, provider).readMethod(asked(call), asking.signal),
@@ -66,7 +72,7 @@ const pursue = async (asking: Asking, call: MethodCall): Promise<Answer<OfMethod
   )
   if (outcome.kind !== 'known') return outcome
   if (outcome.snapshot) return { kind: 'known', snapshot: outcome.snapshot }
-  const isSure = isKnown || now.getTime() - (attempt?.startedAt.getTime() ?? 0) > notFoundAfterMs
+  const isSure = isKnown(call) || now.getTime() - (attempt?.startedAt.getTime() ?? 0) > notFoundAfterMs
   return isSure ? { kind: 'known', snapshot: nothing } : { kind: 'unknown', code: 'not_found' }
 }
 
@@ -87,6 +93,10 @@ export const methodProcessors = [
     ask: pursue,
     apply: ofMethod,
     isScheduled: true,
+    ends: async (trx, { paymentMethodId }) => {
+      const call = await methodCall(trx, paymentMethodId)
+      return call !== null && (call.attempt !== null || !isToStart(call))
+    },
   }),
   gatewayJob<typeof detachMethod.payload, MethodCall, true>(detachMethod, {
     load: async (trx, { paymentMethodId }) => {
