@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
 import { deskChecks } from './desk-checks.ts'
-import { isDeskAction } from './desk.ts'
+import { isDeskAction } from './desk-commands.ts'
 import { none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { clientOf } from '../support/client.ts'
 import type { Reply, RequestOptions } from '../support/client.ts'
-import { isDeskAction } from './desk.ts'
+import { isDeskAction } from './desk-commands.ts'
 import type { Command, Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from '../../db/lib/connection.ts'
-import { deskCommands, isDeskAction } from './desk.ts'
+import { deskCommands, isDeskAction } from './desk-commands.ts'
 import { none } from './evidence.ts'
 import type { Check } from './evidence.ts'
 
