@@ -9,7 +9,7 @@ import { fileContent } from '../lib/files.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { changeRow } from '../lib/records.ts'
-import { seal } from '../lib/sealing/index.ts'
+import { renewRetentionKey, seal } from '../lib/sealing/index.ts'
 import type { GuestRegistrationRow, GuestRow } from '../rows.ts'
 import { refuseFalseNumber } from './documents/numbers.ts'
 import { openProfile } from './lock.ts'
@@ -154,6 +154,8 @@ export const fillRegistration = async (trx: Trx, id: string, { form: given = {},
   const missing = missingIn(form, requiredOf(form, row))
   const isReady = missing.length === 0 && signature !== null
   const formVersion = row.status === 'pending' ? row.formVersion : row.formVersion + 1
+  // Forms of years ago are gone with their key, and the guest has come again.
+  await renewRetentionKey(trx, row.guestId)
   const version = await changeRow(trx, GuestRegistration, id, {
     sealed: await seal(trx, formKey(row.guestId), formPlace(id), { form, signature }),
     missing,

@@ -15,6 +15,7 @@ import { openHooks } from './hooks.ts'
 import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
+import { openDoors, startDesks } from './desk.ts'
 import { hireStaff, startStaff } from './staff.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
@@ -84,6 +85,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
   try {
     const houses = await furnish(town)
     const hired = await hireStaff(houses)
+    const plans = await openDoors(houses)
     const hooks = await openHooks(houses, town.hookPort)
     await town.fleet.ready(60_000)
     say('ready')
@@ -99,11 +101,18 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       outlive: outlive(town),
     })
     const staff = startStaff(insistentClient(apis, ledger), apis, hired, options.seed)
+    const desks = startDesks(insistentClient(apis, ledger), {
+      apis,
+      houses,
+      keys: hired.keys,
+      plans,
+      seed: options.seed,
+    })
     const removing = wait(options.minutes * 30_000).then(hooks.remove)
     const faults = await runFaults(town, options, left, say)
     const removed = await removing
     say('the faults are over')
-    await Promise.all([load.stop(), staff.stop(), mend(town)])
+    await Promise.all([load.stop(), staff.stop(), desks.stop(), mend(town)])
     say('whole again')
     await openDatabase(town.serviceUrl())
     const database = makeKnex(town.adminUrl(), 4)
@@ -127,7 +136,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, null, 2))
       const summary = await sum(database, evidence)
       for (const line of summary) say(line)
-      say(`read beside: ${staff.reads()} lists and pages`)
+      say(`read beside: ${staff.reads()} lists and pages; ${desks.moves()} moves at desks`)
       return { violations, faults, commands: ledger.commands }
     } finally {
       await database.destroy()

@@ -12,11 +12,13 @@ import { useWorld } from '../support/world.ts'
 import { flow } from '../webhooks/support.ts'
 import type { Charge, Refund } from '../../workers/gateways/sandbox-plan.ts'
 import { check, checks } from './checker.ts'
+import { deskCommands } from './desk-commands.ts'
+import { openAllDay, openDoors } from './desk.ts'
 import { doctored } from './doctored.ts'
 import type { Evidence } from './evidence.ts'
 import { reconcileAll } from './heal.ts'
 import type { GatewayDeed } from './gateway.ts'
-import type { Command } from './ledger.ts'
+import type { Command, DeskAction } from './ledger.ts'
 
 class Undo extends Error {}
 
@@ -27,9 +29,11 @@ describe('the checker of a campaign', () => {
   let evidence: Evidence
 
   const command = async (action: Command['action'], requestId: string, reply: { status: number; body: object }) => {
-    const body = reply.body as { bookingId?: string; paymentId?: string }
+    const body = reply.body as { id?: string; bookingId?: string; paymentId?: string }
     expect(reply.status, JSON.stringify(reply.body)).to.be.oneOf([200, 201])
-    const subject = (action === 'public.createPayment' ? body.paymentId : body.bookingId) ?? null
+    const subject =
+      (action === 'public.createPayment' ? body.paymentId : action.startsWith('public.') ? body.bookingId : body.id) ??
+      null
     return {
       requestId,
       action,
@@ -45,37 +49,75 @@ describe('the checker of a campaign', () => {
     }
   }
 
-  /** Two guests book and pay, and one cancels: over the API, each under a request id of its own. */
+  /** A guest who has paid is let in, moved, and let go before the day of departure. */
+  const serve = async (
+    bookingId: string,
+    key: string,
+    tell: (action: DeskAction, path: string, body: object) => Promise<unknown>,
+  ) => {
+    const at = `/api/tenants/${house.tenantId}`
+    const { body } = await world.request('GET', `${at}/bookings/${bookingId}`, { key })
+    const { id } = (body.reservations as { id: string }[])[0]!
+    const act = (action: DeskAction, given: object) =>
+      tell(action, `${at}/reservations/${id}/${deskCommands[action].verb}`, given)
+    await act('reservations.checkIn', { unitId: house.unitIds[0] })
+    await act('reservations.move', { unitId: house.unitIds[1], reason: 'noise' })
+    await act('reservations.checkOut', { early: true, refund: 'automatic' })
+  }
+
+  /** Three guests book and pay; one cancels, one comes today, and a fourth books at the door: over the API, each command under a request id of its own. */
   const live = async (): Promise<Command[]> => {
     const { key } = await makeKey(house.tenantId, ['read', 'write'])
     const portal = portalOf(world.request, house, key)
     const commands: Command[] = []
-    for (const cancels of [false, true]) {
-      const post = async (action: Command['action'], path: string, guest: string | undefined, body: object) => {
-        const requestId = `chaos-${randomUUID()}`
-        const reply = await world.request('POST', path, {
-          ...(guest === undefined ? { key } : { guest }),
-          body,
-          headers: { 'x-request-id': requestId, 'x-client-ip': '198.51.100.7' },
-        })
-        commands.push(await command(action, requestId, reply))
-        return reply.body
-      }
-      const { body: quote } = await portal.quote({ from: 30 })
-      const booker = { firstName: 'Ana', lastName: 'Lima', email: 'ana@guests.example', phone: '+5511987654321' }
-      const { guestToken } = await post('public.reservations.hold', '/api/public/reservations/hold', undefined, {
-        quote: quote.quote,
-        booker,
-        acceptedTerms: house.termsVersion,
+    const post = async (action: Command['action'], path: string, guest: string | undefined, body: object) => {
+      const requestId = `chaos-${randomUUID()}`
+      const reply = await world.request('POST', path, {
+        ...(guest === undefined ? { key } : { guest }),
+        body,
+        headers: { 'x-request-id': requestId, 'x-client-ip': '198.51.100.7' },
       })
-      const payment = { method: 'card', cardToken: 'success' }
+      commands.push(await command(action, requestId, reply))
+      return reply.body
+    }
+    for (const way of ['stays', 'cancels', 'comes']) {
+      const { body: quote } = await portal.quote({ from: way === 'comes' ? 0 : 30 })
+      const booker = { firstName: 'Ana', lastName: 'Lima', email: 'ana@guests.example', phone: '+5511987654321' }
+      const { guestToken, bookingId } = await post(
+        'public.reservations.hold',
+        '/api/public/reservations/hold',
+        undefined,
+        {
+          quote: quote.quote,
+          booker,
+          acceptedTerms: house.termsVersion,
+        },
+      )
+      const payment = { method: 'card', amount: way === 'comes' ? 'all' : 'due', cardToken: 'success' }
       await post('public.createPayment', '/api/public/payments/create', guestToken, payment)
       await world.drain()
-      if (cancels)
+      if (way === 'comes')
+        await serve(String(bookingId), key, (action, path, given) => post(action, path, undefined, given))
+      if (way === 'cancels')
         await post('public.reservations.cancel', '/api/public/reservations/cancel', guestToken, {
           reason: 'changed_plans',
         })
     }
+    const made = await post('bookings.create', `/api/tenants/${house.tenantId}/bookings`, undefined, {
+      propertyId: house.propertyId,
+      booker: { firstName: 'Rui', lastName: 'Alves', email: 'rui@guests.example' },
+      rooms: [
+        {
+          unitTypeId: house.unitTypeId,
+          ratePlanId: (await openDoors([house])).get(house.propertyId),
+          arrival: house.today,
+          departure: house.day(1),
+          adults: 2,
+          childrenAges: [],
+        },
+      ],
+    })
+    await serve(String(made.id), key, (action, path, given) => post(action, path, undefined, given))
     await world.drain()
     return commands
   }
@@ -85,7 +127,7 @@ describe('the checker of a campaign', () => {
     settings.publicBaseUrl = world.baseUrl
     const { admin } = world.database
     await admin.raw(`create table chaos_effect (key text not null)`)
-    house = await makeHouse({ units: 3 })
+    house = await makeHouse({ units: 3, ...openAllDay })
     const commands = await live()
     await reconcileAll(admin)
     await world.drain({ kinds: ['payments.import-balance', 'payments.reconcile'], aheadMs: 15_000 })
@@ -114,7 +156,13 @@ describe('the checker of a campaign', () => {
   })
 
   it('finds nothing where nothing is wrong', async () => {
-    expect(evidence.deeds.map((one) => one.deed).sort()).to.deep.equal(['charged', 'charged', 'refunded'])
+    expect(evidence.deeds.map((one) => one.deed).sort()).to.deep.equal([
+      'charged',
+      'charged',
+      'charged',
+      'refunded',
+      'refunded',
+    ])
     expect(evidence.mails).to.have.length.above(3)
     expect(await check(world.database.admin, evidence)).to.deep.equal([])
   })

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
+import { deskChecks } from './desk-checks.ts'
+import { isDeskAction } from './desk-commands.ts'
 import { none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'
@@ -12,6 +14,7 @@ const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(message
 export const checks: Record<string, Check> = {
   ...moneyChecks,
   ...hookChecks,
+  ...deskChecks,
   'no payment, refund or hold is left open': none(
     `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')
      union all select 'refund', id, status from refund where status in ('requested', 'unknown', 'processing')
@@ -104,18 +107,20 @@ export const checks: Record<string, Check> = {
     ])
     const there = {
       'public.reservations.hold': new Set(bookings.map((row) => row.id)),
+      'bookings.create': new Set(bookings.map((row) => row.id)),
       'public.createPayment': new Set(payments.map((row) => row.id)),
       'public.reservations.cancel': new Set(cancelled.map((row) => row.id)),
     }
     return commands.filter(
-      ({ action, outcome, subject }) => outcome === 'accepted' && !(subject !== null && there[action].has(subject)),
+      ({ action, outcome, subject }) =>
+        outcome === 'accepted' && !isDeskAction(action) && !(subject !== null && there[action].has(subject)),
     )
   },
   'nothing was booked or paid that nobody asked for': async (database, { commands }) => {
     const rows = await sql<{ what: string; id: string; requestId: string | null }>(
       database,
-      `select 'booking' as what, b.id, (select request_id from audit_entry a where a.action = 'public.reservations.hold' and a.request_id in (
-           select e.request_id from event e where e.tenant_id = b.tenant_id and e.type = 'reservation.held' and e.data->>'bookingId' = b.id::text) limit 1) as request_id
+      `select 'booking' as what, b.id, (select request_id from audit_entry a where a.action in ('public.reservations.hold', 'bookings.create') and a.request_id in (
+           select e.request_id from event e where e.tenant_id = b.tenant_id and e.type in ('reservation.held', 'reservation.confirmed') and e.data->>'bookingId' = b.id::text) limit 1) as request_id
        from booking b`,
     )
     const asked = new Set(commands.map((command) => command.requestId))

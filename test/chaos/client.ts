@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { clientOf } from '../support/client.ts'
 import type { Reply, RequestOptions } from '../support/client.ts'
+import { isDeskAction } from './desk-commands.ts'
 import type { Command, Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
 
@@ -15,7 +16,8 @@ const isLost = (reply: Reply) =>
   reply.status >= 500 ||
   reply.status === 429 ||
   reply.body?.code === 'request_in_progress' ||
-  reply.body?.code === 'inventory_contended'
+  reply.body?.code === 'inventory_contended' ||
+  reply.body?.code === 'folio_busy'
 
 export type Insistent = {
   /** One try; null where no answer came. */
@@ -56,7 +58,7 @@ export const insistentClient = (apis: readonly string[], ledger: Ledger): Insist
     return null
   }
 
-  const insist = async (random: Random, path: string, options: RequestOptions, idOf: (reply: Reply) => string) => {
+  const insist = async (random: Random, path: string, options: RequestOptions, answerOf: (reply: Reply) => string) => {
     const accepted: Reply[] = []
     const both = random.chance(0.15)
     let told: Reply | null = null
@@ -72,17 +74,22 @@ export const insistentClient = (apis: readonly string[], ledger: Ledger): Insist
       // A client that was told yes asks once more now and then: the answer must be the same.
       if (told && !(accepted.length === 1 && random.chance(0.1))) break
     }
-    return { reply: told, tries, differing: Math.max(0, new Set(accepted.map(idOf)).size - 1) }
+    return { reply: told, tries, differing: Math.max(0, new Set(accepted.map(answerOf)).size - 1) }
   }
 
   const command: Insistent['command'] = async (random, action, path, options, { bookingId, email }) => {
     const [requestId, key] = [`chaos-${randomUUID()}`, randomUUID()]
-    const idOf = ({ body }: Reply) => String(action === 'public.createPayment' ? body.paymentId : body.bookingId)
+    const idOf = ({ body }: Reply) =>
+      String(
+        action === 'public.createPayment' ? body.paymentId : action.startsWith('public.') ? body.bookingId : body.id,
+      )
+    const answerOf = (reply: Reply) =>
+      isDeskAction(action) ? `${idOf(reply)} ${reply.body.status} ${reply.body.version}` : idOf(reply)
     const { reply, tries, differing } = await insist(
       random,
       path,
       { ...options, idempotencyKey: key, headers: { ...options.headers, 'x-request-id': requestId } },
-      idOf,
+      answerOf,
     )
     const subject = reply && saysYes(reply) ? idOf(reply) : null
     ledger.command({

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { doctoredDesk } from './doctored-desk.ts'
 import type { Command } from './ledger.ts'
 import type { Evidence } from './evidence.ts'
 
-type Doctored = {
+export type Doctored = {
   what: string
   rule: string
   statements?: readonly string[]
@@ -18,7 +19,6 @@ const withCommand = (change: (command: Command) => Command) => (evidence: Eviden
   ...evidence,
   commands: evidence.commands.map((command, index) => (index === 0 ? change(command) : command)),
 })
-
 /** One way to break each rule of the checker. */
 export const doctored: readonly Doctored[] = [
   {
@@ -304,4 +304,5 @@ export const doctored: readonly Doctored[] = [
     rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
     evidence: (evidence) => ({ ...evidence, mails: [...evidence.mails, ...evidence.mails.slice(0, 1)] }),
   },
+  ...doctoredDesk,
 ]

@@ -1,16 +1,30 @@
 import { appendFileSync } from 'node:fs'
 
+/** Commands of the desk that the campaign knows, by the ids of their routes. */
+export type DeskAction =
+  | 'reservations.checkIn'
+  | 'reservations.revertCheckIn'
+  | 'reservations.move'
+  | 'reservations.checkOut'
+  | 'reservations.revertCheckOut'
+  | 'reservations.noShow'
+
 /** A command that a client asked for, and the answer that it got in the end. */
 export type Command = {
   /** Of all its tries: the service writes it beside every effect. */
   requestId: string
-  action: 'public.reservations.hold' | 'public.createPayment' | 'public.reservations.cancel'
+  action:
+    | 'public.reservations.hold'
+    | 'public.createPayment'
+    | 'public.reservations.cancel'
+    | 'bookings.create'
+    | DeskAction
   key: string
   /** accepted: told so; refused: told no; unknown: no answer, or none that says whether it was done. */
   outcome: 'accepted' | 'refused' | 'unknown'
   status: number | null
   code: string | null
-  /** Of the booking, or of the payment. */
+  /** Of the booking, of the payment, or of the reservation at the desk. */
   subject: string | null
   bookingId: string | null
   email: string

@@ -7,6 +7,7 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeTenant } from '../support/tenants.ts'
 import type { Violation } from './checker.ts'
+import { openAllDay } from './desk.ts'
 import type { Evidence } from './evidence.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
@@ -31,10 +32,10 @@ const makeHouses = async (town: Town): Promise<House[]> => {
   await openDatabase()
   const tenantId = await makeTenant({ name: 'Group' })
   return [
-    await makeHouse({ tenantId, units: 6 }),
-    await makeHouse({ tenantId, units: 3 }),
-    await makeHouse({ units: 5 }),
-    await makeHouse({ units: 2 }),
+    await makeHouse({ tenantId, units: 6, ...openAllDay }),
+    await makeHouse({ tenantId, units: 3, ...openAllDay }),
+    await makeHouse({ units: 5, ...openAllDay }),
+    await makeHouse({ units: 2, ...openAllDay }),
   ]
 }
 

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { renewRetentionKey } from '../../db/lib/sealing/index.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { keepLimits } from '../../jobs/guests.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
@@ -144,5 +147,66 @@ describe('Registration forms', () => {
     })
     await desk.house.inHouse((trx) => destroyGuestKey(trx, form.guestId, 'retention'))
     expect((await call('GET', `guest-registrations/${form.id}`)).body.form).to.not.have.property('document')
+  })
+
+  it('go with their key once the law needs them no more, and the guest may come again', async () => {
+    const [{ form, reservationId }, young] = [await book(80), await book(84)]
+    for (const one of [form, young.form])
+      await call('PATCH', `guest-registrations/${one.id}`, { form: whole(), signed: { on: 'paper', name: 'Rosa' } })
+    const left = (id: string, years: number) =>
+      rows(
+        `with o as (update reservation_night set date = date - make_interval(years => ?) where reservation_id = ?)
+         update reservation set arrival = arrival - make_interval(years => ?), departure = departure - make_interval(years => ?) where id = ?`,
+        [years, id, years, years, id],
+      )
+    await left(reservationId, 6)
+    await left(young.reservationId, 4)
+    const keep = async () => {
+      await inPlatform((trx) => enqueue(trx, keepLimits, {}))
+      await world.drain()
+    }
+    const sealed = async (id: string) =>
+      (
+        await rows<{ form: boolean; key: boolean }>(
+          `select f.sealed is not null as form, k.wrapped_key is not null as key from guest_registration f
+           join guest_key k on k.guest_id = f.guest_id and k.purpose = 'retention' where f.id = ?`,
+          [id],
+        )
+      )[0]
+    // Another stay of the same guest, not yet over, keeps the forms of both.
+    await rows(`update guest_registration set guest_id = ? where id = ?`, [form.guestId, young.form.id])
+    await keep()
+    expect(await sealed(form.id)).to.deep.equal({ form: true, key: true })
+    await rows(`update guest_registration set guest_id = ? where id = ?`, [young.form.guestId, young.form.id])
+    await keep()
+    expect(await sealed(form.id)).to.deep.equal({ form: false, key: false })
+    expect(await sealed(young.form.id)).to.deep.equal({ form: true, key: true })
+    const { body: read } = await call('GET', `guest-registrations/${form.id}`)
+    expect([read.signedName, read.form.residence]).to.deep.equal([null, { city: 'Natal', countryCode: 'BR' }])
+    // The profile is as it was, and a new form has a key of its own.
+    await rows(`update guest_registration set guest_id = ? where id = ?`, [form.guestId, young.form.id])
+    await rows(`update guest_registration set sealed = null where id = ?`, [young.form.id])
+    const again = await call('PATCH', `guest-registrations/${young.form.id}`, {
+      form: whole(),
+      signed: { on: 'paper', name: 'Rosa Lins' },
+    })
+    expect([again.status, again.body.signedName]).to.deep.equal([200, 'Rosa Lins'])
+    expect(await sealed(young.form.id)).to.deep.equal({ form: true, key: true })
+    await rows(
+      `update guest set status = 'erased', erased_at = now(), sealed = null, email_index = null, phone_index = null, phone_tail_index = null,
+      birth_index = null, name_index = null where id = ?`,
+      [form.guestId],
+    )
+    await rows(
+      `update guest_key set wrapped_key = null, destroyed_at = now() where guest_id = ? and purpose = 'retention'`,
+      [form.guestId],
+    )
+    const code = await desk.house
+      .inHouse((trx) => renewRetentionKey(trx, form.guestId))
+      .then(
+        () => null,
+        (error: unknown) => (error as { code?: string; cause?: { code?: string } }).code,
+      )
+    expect(code).to.equal('PL010')
   })
 })

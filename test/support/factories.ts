@@ -63,6 +63,8 @@ export type HouseOptions = TenantOptions & {
   /** 5 % included and a fee of 300 per person and night on top. */
   taxes?: boolean
   settings?: StoredSettings
+  /** `HH:MM`; 14:00 unless said. */
+  checkInFrom?: string
   /** Stays a draft. */
   draft?: boolean
 }
@@ -107,7 +109,7 @@ const build = async (trx: Trx, tenantId: string, options: HouseOptions): Promise
     address: { line1: 'Rua do Sol, 1', city: 'Paraty', region: 'RJ', postalCode: '23970-000', countryCode: 'BR' },
     legalName: `House ${name} Ltda`,
     legalDocument: '11222333000181',
-    checkInFrom: '14:00',
+    checkInFrom: options.checkInFrom ?? '14:00',
     checkOutUntil: '12:00',
     settings: {
       taxes: { none: !taxes },

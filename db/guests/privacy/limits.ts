@@ -6,6 +6,7 @@ import type { PrivacyRequestRow } from '../../rows.ts'
 import { registerRequest, tellRequest } from './requests.ts'
 
 const atOnce = 500
+const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 /** Tenants in which something of this page may be due. */
 export const dueTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
@@ -71,14 +72,40 @@ export const tellDueDates = async (trx: Trx): Promise<number> => {
   return near.length + past.length
 }
 
-/** Destroys keys of registration forms that the law needs no more (R23). */
+// The years of the house in which a stay was count for its form; a form of a stay to come keeps all others of the guest.
+const formsOver = `
+  select f.guest_id from guest_registration f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+    join property p on p.tenant_id = f.tenant_id and p.id = f.property_id
+  where (:ids::uuid[] is null or f.guest_id = any(:ids::uuid[]))
+  group by f.guest_id
+  having bool_or(f.sealed is not null)
+    and max(r.departure + make_interval(years => coalesce((p.settings -> 'registration' ->> 'retentionYears')::int, 5))) < current_date
+  limit ${atOnce}`
+
+const guestsOver = async (trx: Trx, ids: readonly string[] | null): Promise<string[]> =>
+  (await sql<{ guestId: string }>(trx, formsOver, { ids })).map((row) => row.guestId)
+
+/** Destroys keys of registration forms that the law needs no more (R23): those of erased guests on their day, all others with the guest's last form. */
 export const destroyOldKeys = async (trx: Trx): Promise<number> => {
-  const due = await sql<{ guestId: string }>(
+  const erased = await sql<{ guestId: string }>(
     trx,
     `select guest_id from guest_key where purpose = 'retention' and destroyed_at is null and destroy_after < current_date limit ${atOnce}`,
   )
-  for (const { guestId } of due) await destroyGuestKey(trx, guestId, 'retention')
-  return due.length
+  for (const { guestId } of erased) await destroyGuestKey(trx, guestId, 'retention')
+  // A form is filled in under the lock of its guest, and a stay may have come meanwhile.
+  const held = await sql<{ id: string }>(
+    trx,
+    `select id from guest where id = any(?::uuid[]) order by id for no key update skip locked`,
+    [await guestsOver(trx, null)],
+  )
+  const over = held.length === 0 ? [] : await guestsOver(trx, ids(held))
+  for (const guestId of over) await destroyGuestKey(trx, guestId, 'retention')
+  await sql(
+    trx,
+    `update guest_registration set sealed = null, version = version + 1 where guest_id = any(?::uuid[]) and sealed is not null`,
+    [over],
+  )
+  return erased.length + over.length
 }
 
 /** Takes the documents off blocks of erased guests: at the end of the block, or two years after the erasure. */

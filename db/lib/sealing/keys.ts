@@ -103,6 +103,17 @@ export const destroyGuestKey = async (trx: Trx, guestId: string, purpose: GuestK
   return rows.length > 0
 }
 
+/** A new key for the forms to come of a guest whose old forms are gone with theirs. One who was erased gets none (PL010); one who has a key keeps it. */
+export const renewRetentionKey = async (trx: Trx, guestId: string): Promise<void> => {
+  const { wrappedKey, masterKeyId } = wrap(makeKey(), guestPlace(tenantOf(trx), guestId, 'retention'))
+  await sql(
+    trx,
+    `update guest_key set wrapped_key = ?, master_key_id = ?, destroyed_at = null, destroy_after = null
+     where guest_id = ? and purpose = 'retention' and destroyed_at is not null`,
+    [wrappedKey, masterKeyId, guestId],
+  )
+}
+
 /** Opens the keys of several guests in one query; destroyed ones are absent from the answer. */
 export const guestKeys = async (
   trx: Trx,
