@@ -94,7 +94,7 @@ export const writeAlike = (trx: Knex): Promise<unknown> =>
   sql(
     trx,
     `select set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true), set_config('intervalstyle', 'postgres', true),
-       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true), set_config('app.tenant_id', '', true)`,
+       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true)`,
   )
 
 /** Rows of a table that belong to the tenant. `:tenantId` binds. */
