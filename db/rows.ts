@@ -4555,12 +4555,32 @@ export interface TenantKeyRow {
   createdAt: Date
 }
 
+export interface TenantMoveRow {
+  tenantId: string
+  direction: 'in' | 'out'
+  ticketId: string
+  receiptHash: Buffer | null
+  indexKey: Buffer | null
+  masterKeyId: string | null
+  movedAt: Date
+}
+
 export interface TenantPurgeRow {
   tenantId: string
   place: number
   tableName: string
   deleted: number
   doneAt: Date | null
+}
+
+export interface TenantTicketRow {
+  id: string
+  publicKey: Buffer
+  privateKey: Buffer | null
+  state: 'open' | 'used' | 'withdrawn'
+  movedTenant: string | null
+  createdAt: Date
+  endedAt: Date | null
 }
 
 export interface UnitRow {
@@ -5119,7 +5139,9 @@ export interface Rows {
   tenant_export: TenantExportRow
   tenant_export_part: TenantExportPartRow
   tenant_key: TenantKeyRow
+  tenant_move: TenantMoveRow
   tenant_purge: TenantPurgeRow
+  tenant_ticket: TenantTicketRow
   unit: UnitRow
   unit_assignment: UnitAssignmentRow
   unit_block: UnitBlockRow
@@ -6918,11 +6940,25 @@ export const tables = {
     nullable: [],
     computed: [],
   },
+  tenant_move: {
+    fields: ['tenantId', 'direction', 'ticketId', 'receiptHash', 'indexKey', 'masterKeyId', 'movedAt'],
+    documents: [],
+    filled: ['movedAt'],
+    nullable: ['receiptHash', 'indexKey', 'masterKeyId'],
+    computed: [],
+  },
   tenant_purge: {
     fields: ['tenantId', 'place', 'tableName', 'deleted', 'doneAt'],
     documents: [],
     filled: ['deleted'],
     nullable: ['doneAt'],
+    computed: [],
+  },
+  tenant_ticket: {
+    fields: ['id', 'publicKey', 'privateKey', 'state', 'movedTenant', 'createdAt', 'endedAt'],
+    documents: [],
+    filled: ['state', 'createdAt'],
+    nullable: ['privateKey', 'movedTenant', 'endedAt'],
     computed: [],
   },
   unit: {

@@ -1,4 +1,4 @@
-import { inner, rows, sealed } from './table.ts'
+import { inner, rows, sealed, staying } from './table.ts'
 
 export const paymentData = [
   ...rows(
@@ -9,5 +9,8 @@ export const paymentData = [
   sealed('payment_method', { action: { purpose: 'action' } }),
   sealed('payment', { payer: { purpose: 'payer' }, action: { purpose: 'action' } }),
   sealed('dispute', { evidence: { purpose: 'evidence' } }),
-  ...inner('what a gateway sent; the records say what came of it', 'gateway_callback'),
+  ...staying(
+    'sealed by the installation that heard it; the records say what came of it',
+    inner('what a gateway sent; the records say what came of it', 'gateway_callback'),
+  ),
 ]

@@ -17,6 +17,8 @@ export type TenantTable = {
   /** Why its rows stay when the tenant is deleted. Without it all go. */
   keep?: string
   open?: Readonly<Record<string, Sealed>>
+  /** Why its rows stay where they are when the tenant moves to another installation. Without it all go along. */
+  stay?: string
 }
 
 /** Tables that are exported and deleted, and have nothing sealed. */
@@ -28,3 +30,7 @@ export const sealed = (table: string, open: Readonly<Record<string, Sealed>>): T
 /** A table that is deleted, and of which an export says nothing: the reason. */
 export const inner = (leave: string, ...tables: readonly string[]): TenantTable[] =>
   tables.map((table) => ({ table, leave }))
+
+/** Says of tables why their rows stay when the tenant moves to another installation. */
+export const staying = (stay: string, tables: readonly TenantTable[]): TenantTable[] =>
+  tables.map((entry) => ({ ...entry, stay }))

@@ -45,6 +45,10 @@ export {
   readExportPart,
   requestExport,
 } from './leaving/export.ts'
+export { readManifest } from './moving/format.ts'
+export { exportTenantTo, takeTenantBack } from './moving/source.ts'
+export { importTenantFrom } from './moving/target.ts'
+export { makeTicket, withdrawTicket } from './moving/ticket.ts'
 export { beginPurge, closeStep, endPurge, purgeSome, unlinkRows } from './leaving/purge.ts'
 export { changeOperatedTenant, listTenants, readOperatedTenant, readTenantDetail } from './tenant/operate.ts'
 export { askForProvisions, provisionParts } from './provisions.ts'

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
+import { movedInKey, readMovedIn } from './moved-in.ts'
 import type { Refused } from './outbox.ts'
 import { spliced } from './fragment.ts'
 import type { Bindings, Statement } from './prepared.ts'
@@ -117,19 +118,38 @@ export type OpenOptions = {
   first?: Statement | undefined
   /** More settings that hold until the end of the transaction, constants alone. */
   local?: Readonly<Record<string, string>>
+  /** Enters a tenant that has moved to another installation as well: for what ends it here. */
+  evenMoved?: boolean
 }
 type Work<T> = (trx: never, rows: never[]) => Promise<T>
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** The tenant has moved to another installation: nothing enters it here any more. */
+export class TenantMoved extends ApiError {
+  constructor(cause: unknown) {
+    super('service_unavailable', 'The tenant moves to another installation; send the request there', {
+      retryAfterSeconds: 60,
+      cause,
+    })
+  }
+}
+
+/** Enters a tenant, unless it has moved away, or came from elsewhere and this process has yet to learn its index key. Constant texts: they stay planned. */
+const entering = (evenMoved: boolean) => `set_config('app.tenant_id', :tenantId, true),
+  (select refuse_entry(m.direction) from tenant_move m where m.tenant_id = nullif(:tenantId, '')::uuid
+     and ${evenMoved ? '' : `(m.direction = 'out' or `}m.direction = 'in' and not :isKnown::boolean${evenMoved ? '' : ')'})`
+
+const entryOf = (tenantId: string) => ({ tenantId, isKnown: movedInKey(database(), tenantId) !== undefined })
+
 const openingOf = (
   tenantId: string | null,
   scope: string,
-  { isolation, readOnly, local }: OpenOptions,
+  { isolation, readOnly, local, evenMoved = false }: OpenOptions,
 ): Statement[] => {
   if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
   const settings = [
-    `set_config('app.tenant_id', :tenantId, true)`,
+    tenantId === null ? `set_config('app.tenant_id', '', true)` : entering(evenMoved),
     `set_config('app.scope', :scope, true)`,
     ...Object.entries({ lock_timeout: '2s', ...local }).map(
       ([name, value]) => `set_config('${name}', '${value}', true)`,
@@ -140,7 +160,7 @@ const openingOf = (
       text: `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,
       bindings: [],
     },
-    { text: `select ${settings.join(', ')}`, bindings: { tenantId: tenantId ?? '', scope } },
+    { text: `select ${settings.join(', ')}`, bindings: { ...(tenantId === null ? {} : entryOf(tenantId)), scope } },
   ]
 }
 
@@ -169,6 +189,12 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
         throw error
       }
       const code = sqlState(error)
+      if (code === 'PM001') throw new TenantMoved(error)
+      if (code === 'PM002' && !recovered.has(code)) {
+        recovered.add(code)
+        await readMovedIn(database())
+        continue
+      }
       if (code !== null && repeatable.has(code)) {
         if (attempt > (options.repeats ?? 3)) throw busy(error)
         await wait(5 + Math.random() * 25 * attempt)
@@ -230,8 +256,13 @@ export const withoutTenant = <T>(
  * Enters a tenant inside an open platform transaction, for commands that make a tenant and fill it at once.
  * Everything after this sees that tenant alone, until the transaction ends. `actor` is set if it is known only now.
  */
-export const enterTenant = async (trx: PlatformTrx, tenantId: string, actor?: Actor): Promise<Trx> => {
-  await trx.raw(`select set_config('app.tenant_id', ?, true)`, [tenantId])
+export const enterTenant = async (
+  trx: PlatformTrx,
+  tenantId: string,
+  actor?: Actor,
+  { evenMoved = false }: Pick<OpenOptions, 'evenMoved'> = {},
+): Promise<Trx> => {
+  await prepared(trx, `select ${entering(evenMoved)}`, entryOf(tenantId))
   contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })
   return trx as unknown as Trx
 }

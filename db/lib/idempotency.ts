@@ -8,7 +8,11 @@ export type KeptReply = { status: number; headers: Record<string, string>; body:
 type Kept = { requestHash: Buffer; status: number; headers: Record<string, string>; body: Buffer; isOver: boolean }
 
 // Replies may name guests: they are kept sealed, bound to caller and key.
-const placeOf = (caller: string, key: string) => ({ table: 'kept_reply', rowId: `${caller} ${key}`, purpose: 'body' })
+export const placeOf = (caller: string, key: string) => ({
+  table: 'kept_reply',
+  rowId: `${caller} ${key}`,
+  purpose: 'body',
+})
 
 /** Hash of a request's method, path and body, so that a key is not used for two requests. */
 export const requestHash = (method: string, path: string, body: Buffer): Buffer =>

@@ -33,6 +33,9 @@ export const provisionRoles = async (client: pg.Client, passwords: Passwords) =>
     await client.query(
       `${rowCount ? 'alter' : 'create'} role ${role} login ${attributes} password ${client.escapeLiteral(password)}`,
     )
+    // Rows of a tenant that comes from another installation arrive as they are.
+    if (role === owner && rows[0]?.super)
+      await client.query(`grant set on parameter session_replication_role to ${owner}`)
   }
 }
 

@@ -7,6 +7,10 @@ import { useDatabase } from '../support/database.ts'
 const impersonal: Readonly<Record<string, string>> = {
   'guest_key.wrapped_key': 'a key, itself sealed',
   'tenant_key.wrapped_key': 'a key, itself sealed',
+  'tenant_move.index_key': 'a key, itself sealed',
+  'tenant_move.receipt_hash': 'the hash of a secret',
+  'tenant_ticket.private_key': 'a key, itself sealed',
+  'tenant_ticket.public_key': 'a key that is no secret',
   'amendment.hash': 'the hash of a proposal',
   'api_key.hash': 'the hash of a secret',
   'audit_entry.previous_hash': 'the chain of the trail',

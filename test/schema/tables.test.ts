@@ -29,6 +29,8 @@ const open = new Set([
   'session',
   'sign_in_failure',
   'superuser_account',
+  'tenant_move',
+  'tenant_ticket',
   'user_mail',
   'worker_heartbeat',
 ])

@@ -1,8 +1,9 @@
 import { crashPoint } from '../../config/crash.ts'
 import { child } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
-import { inPlatform, inTenant } from '../../db/lib/connection.ts'
-import type { AnyTrx, Context, Statement, Trx } from '../../db/lib/connection.ts'
+import { inPlatform, inTenant, TenantMoved } from '../../db/lib/connection.ts'
+import type { AnyTrx, Context, OpenOptions, Statement, Trx } from '../../db/lib/connection.ts'
+import { purgeTenant } from '../../jobs/admin.ts'
 import { completeJob, lockFence, mustOwn } from '../../db/jobs/index.ts'
 import type { Fence, JobStart } from '../../db/jobs/index.ts'
 import { GivenUp, PutBack, RetryLater, Skipped } from './failure.ts'
@@ -17,14 +18,20 @@ export const openFor = <T, Row = Record<string, unknown>>(
   tenantId: string | null,
   first: Statement,
   work: (trx: AnyTrx, rows: Row[]) => Promise<T>,
+  options: OpenOptions = {},
 ): Promise<T> => {
   const context: Partial<Context> = {
     requestId: start.requestId,
     traceparent: start.traceparent,
     ...(start.id === undefined ? {} : { jobId: start.id }),
   }
-  return tenantId === null ? inPlatform(work, context, { first }) : inTenant(tenantId, work, context, { first })
+  return tenantId === null
+    ? inPlatform(work, context, { first })
+    : inTenant(tenantId, work, context, { ...options, first })
 }
+
+/** Jobs that end a tenant here though it has moved elsewhere. */
+const evenMoved: ReadonlySet<string> = new Set([purgeTenant.name])
 
 export const tenantOf = (payload: unknown): string | null =>
   typeof payload === 'object' && payload !== null && 'tenantId' in payload && typeof payload.tenantId === 'string'
@@ -88,7 +95,7 @@ export const outsideRun = (
   const effect = async <T>(work: (trx: never) => Promise<T>, endsWith: (value: T) => boolean): Promise<T> => {
     if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
     let ends = false
-    const result = await openFor(row, base.tenantId, lockFence(fence), async (trx, rows) => {
+    const whole = async (trx: AnyTrx, rows: JobStart[]): Promise<T> => {
       mustOwn(fence, rows)
       if (pending.length === 0) await permit(trx)
       await recordPending(trx)
@@ -97,7 +104,8 @@ export const outsideRun = (
       if (ends) completeJob(trx, fence, { outcome: 'done', worker, ranMs: Date.now() - startedAt })
       crashPoint(ends ? 'job.completing' : 'effect.writing', row.kind)
       return value
-    })
+    }
+    const result = await openFor(row, base.tenantId, lockFence(fence), whole, { evenMoved: evenMoved.has(row.kind) })
     pending = []
     isFinished ||= ends
     crashPoint(ends ? 'job.committed' : 'effect.committed', row.kind)
@@ -115,7 +123,13 @@ export const outsideRun = (
         crashPoint('part.writing', row.kind)
         return value
       }
-      const value = await inTenant(tenantId, part, { requestId: row.requestId, traceparent: row.traceparent })
+      const value = await inTenant(tenantId, part, { requestId: row.requestId, traceparent: row.traceparent }).catch(
+        (error: unknown) => {
+          // A sweep goes on with the others: the rows of a tenant that has moved are not this installation's work any more.
+          if (base.tenantId === null && error instanceof TenantMoved) return undefined as never
+          throw error
+        },
+      )
       crashPoint('part.committed', row.kind)
       return value
     },

@@ -1,6 +1,7 @@
 import { ApiError } from '../../config/errors.ts'
 import { FenceLost } from '../../db/jobs/index.ts'
-import { isUnreachable } from '../../db/lib/connection.ts'
+import { suspendedWaitMs } from '../../config/queues.ts'
+import { isUnreachable, TenantMoved } from '../../db/lib/connection.ts'
 import { AtGate, Closed, Ghost, GivenUp, Newer, PutBack, RetryLater, Returned, Skipped } from './failure.ts'
 
 /** A kind or a version that only newer code knows waits so long for its worker. */
@@ -29,6 +30,7 @@ export const verdictOf = (error: unknown): Verdict => {
   if (error instanceof AtGate) return { next: 'give_back', afterMs: putBackMs, isBegun: true }
   // PostgreSQL went away under it: that is no failure of the job, whose tries are for its own.
   if (isUnreachable(error)) return { next: 'give_back', afterMs: awayMs, isBegun: true }
+  if (error instanceof TenantMoved) return { next: 'give_back', afterMs: suspendedWaitMs, isBegun: false }
   if (error instanceof Skipped) return { next: 'skip', reason: error.reason }
   const reason = finalReason(error)
   return reason === null ? { next: 'retry', atLeastMs: askedMs(error) } : { next: 'give_up', reason }

@@ -2,6 +2,7 @@ import { audit } from '../../lib/audit.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { liveMoney } from '../../payment/index.ts'
+import { hasMoved } from '../moving/moved.ts'
 import { inOrderOfPurge, tenantTables } from './tables.ts'
 
 export type PurgeStep = { table: string; place: number; deleted: number; isDone: boolean }
@@ -19,7 +20,7 @@ export const beginPurge = async (trx: Trx, tenantId: string): Promise<PurgeStep[
   if (!tenant?.due) return null
   const begun = await stepsOf(trx, tenantId)
   if (begun.length > 0) return begun
-  const money = await liveMoney(trx)
+  const money = (await hasMoved(trx, tenantId)) ? [] : await liveMoney(trx)
   if (money.length > 0) {
     await sql(trx, `update tenant set delete_after = (now() at time zone 'UTC')::date + 1 where id = ?`, [tenantId])
     await audit(trx, {

@@ -118,7 +118,7 @@ export const readTenantDetail = async (trx: PlatformTrx, tenantId: string) => {
      where u.tenant_id = ? and u.day >= s.period_start and u.day < s.period_end group by u.meter order by u.meter`,
     [tenantId],
   )
-  const inside = await enterTenant(trx, tenantId)
+  const inside = await enterTenant(trx, tenantId, undefined, { evenMoved: true })
   const counts = await sqlOne<{ properties: number; units: number; users: number; lastActivityAt: Date | null }>(
     inside,
     `select (select count(*) from property where tenant_id = :tenantId) as properties, (select count(*) from unit where tenant_id = :tenantId) as units,

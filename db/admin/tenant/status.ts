@@ -11,6 +11,7 @@ import { bringForward } from '../../jobs/index.ts'
 import { liveMoney } from '../../payment/index.ts'
 import { purgeTenant } from '../../../jobs/admin.ts'
 import { tellOwners } from '../notices.ts'
+import { assertHere, hasMoved } from '../moving/moved.ts'
 import { lockOperated, readOperatedTenant } from './operate.ts'
 import type { OperatedTenant, TenantStatus } from './operate.ts'
 
@@ -73,6 +74,7 @@ export const reactivateTenant = async (trx: PlatformTrx, tenantId: string, reaso
   const before = await lockOperated(trx, tenantId)
   if (before.status === 'active') return before
   if (before.status === 'deleted') throw refused(before.status, 'reactivated')
+  await assertHere(trx, tenantId)
   if (before.status === 'deleting') {
     const begun = await sqlOne(trx, `select 1 from tenant_purge where tenant_id = ? limit 1`, [tenantId])
     if (begun) throw conflict('invalid_transition', 'The grace time is over: the data of the tenant are being deleted')
@@ -118,6 +120,8 @@ export const planDeletion = async (
   const deleteAfter = day?.on ?? ''
   await move(trx, before, { to: 'deleting', reason, deleteAfter })
   const after = await readOperatedTenant(trx, tenantId)
+  // The rest of a tenant that has moved tells nobody, and its money is on its way elsewhere.
+  if (await hasMoved(trx, tenantId)) return after
   const inside = await enterTenant(trx, tenantId)
   await assertNoLiveMoney(inside)
   const event = await emit(inside, tenantDeletionPlanned, factOf(after))

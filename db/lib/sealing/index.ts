@@ -6,3 +6,17 @@ export { sealForService, unsealForService } from './master.ts'
 export { normaliseName, plainText } from './normalise.ts'
 export { seal, sealBytes, unseal, unsealBytes, unsealGuests } from './seal.ts'
 export type { SealingKey } from './seal.ts'
+export {
+  isReceipt,
+  makeTransportPair,
+  receiptHash,
+  receiveIndexKey,
+  receiveKey,
+  receiveSealed,
+  sendIndexKey,
+  sendKey,
+  sendSealed,
+  transportFrom,
+  transportTo,
+} from './transport.ts'
+export type { Transport } from './transport.ts'

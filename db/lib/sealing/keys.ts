@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
 import { contextOf, database, later, onCommit, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
+import { indexKeyPlace } from '../moved-in.ts'
 import { makeKey, newestMasterKey, unwrap, wrap } from './master.ts'
 import type { WrappedKey } from './master.ts'
 
@@ -37,8 +38,8 @@ export const tenantOf = (trx: Trx): string => {
   return tenantId
 }
 
-const tenantPlace = (tenantId: string) => `${tenantId}|tenant_key`
-const guestPlace = (tenantId: string, guestId: string, purpose: GuestKeyPurpose) =>
+export const tenantPlace = (tenantId: string) => `${tenantId}|tenant_key`
+export const guestPlace = (tenantId: string, guestId: string, purpose: GuestKeyPurpose) =>
   `${tenantId}|guest_key|${guestId}|${purpose}`
 
 /** The tenant's key; the first use makes it. */
@@ -161,6 +162,19 @@ export const rewrapKeys = async (trx: Trx, limit = 500): Promise<number> => {
   if (tenantRow) {
     const { wrappedKey, masterKeyId } = wrap(unwrap(tenantRow, tenantPlace(tenantId)), tenantPlace(tenantId))
     await sql(trx, `update tenant_key set wrapped_key = ?, master_key_id = ?`, [wrappedKey, masterKeyId])
+  }
+  const [indexRow] = await sql<WrappedKey>(
+    trx,
+    `select index_key as wrapped_key, master_key_id from tenant_move where tenant_id = ? and master_key_id <> ? for update`,
+    [tenantId, newest],
+  )
+  if (indexRow) {
+    const { wrappedKey, masterKeyId } = wrap(unwrap(indexRow, indexKeyPlace(tenantId)), indexKeyPlace(tenantId))
+    await sql(trx, `update tenant_move set index_key = ?, master_key_id = ? where tenant_id = ?`, [
+      wrappedKey,
+      masterKeyId,
+      tenantId,
+    ])
   }
   const rows = await sql<WrappedKey & { guestId: string; purpose: GuestKeyPurpose }>(
     trx,

@@ -34,7 +34,7 @@ const serviceKey = (master: Buffer): Buffer => {
 }
 const serviceKeys = new WeakMap<Buffer, Buffer>()
 
-type Place = { table: string; rowId: string; purpose: string }
+export type Place = { table: string; rowId: string; purpose: string }
 const boundTo = ({ table, rowId, purpose }: Place) => `service|${table}|${rowId}|${purpose}`
 
 /** Seals what belongs to no tenant, such as the second factor of a user. */
