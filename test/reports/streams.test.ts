@@ -58,6 +58,7 @@ describe('the files of long reports', function () {
       columns,
       rows: rows(),
       foot: () => null,
+      charts: [],
       currency: 'BRL',
       locale: 'en',
     }

@@ -1,7 +1,14 @@
 /** Personal data at rest: sealed by keys that can be destroyed, found by blind indexes. */
 export { blindIndex, blindIndexOf } from './blind-index.ts'
 export { blobs } from './blob.ts'
-export { createGuestKeys, destroyGuestKey, KeyDestroyed, renewRetentionKey, rewrapKeys, tenantsToRewrap } from './keys.ts'
+export {
+  createGuestKeys,
+  destroyGuestKey,
+  KeyDestroyed,
+  renewRetentionKey,
+  rewrapKeys,
+  tenantsToRewrap,
+} from './keys.ts'
 export { sealForService, unsealForService } from './master.ts'
 export { normaliseName, plainText } from './normalise.ts'
 export { seal, sealBytes, unseal, unsealBytes, unsealGuests } from './seal.ts'
