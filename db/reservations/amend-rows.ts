@@ -189,7 +189,7 @@ export const capDeposits = async (trx: Trx, { id, total }: Pick<ReservationRow, 
 }
 
 /**
- * Installments that no money covers yet are made anew of the policy that the stay was sold with (R25); covered and waived ones, and those
+ * Installments that no money covers yet are made anew of the policy that the stay is sold with (R25), which may ask for none; covered and waived ones, and those
  * that were set by hand, stay. In all they are never more than the price.
  */
 export const renewDeposits = async (
@@ -201,7 +201,7 @@ export const renewDeposits = async (
 ): Promise<void> => {
   const rules = policiesOf(reservation).deposit?.rules ?? null
   const stored = await depositsOf(trx, [reservation.id])
-  if (!rules || stored.some((one) => one.origin === 'manual')) return capDeposits(trx, reservation)
+  if (stored.some((one) => one.origin === 'manual')) return capDeposits(trx, reservation)
   const folios = await sql<Pick<FolioRow, 'reservationId' | 'credits'>>(
     trx,
     `select reservation_id, credits from folio where reservation_id = ?`,
@@ -219,14 +219,17 @@ export const renewDeposits = async (
     [reservation.id],
   )
   let settled = sum(kept.map((one) => one.amount))
-  const fresh = depositSchedule(rules, {
-    arrival: reservation.arrival,
-    checkInFrom: property.checkInFrom,
-    timeZone: property.timezone,
-    nights: nights.map((night) => night.amount),
-    total: reservation.total,
-    now,
-  }).flatMap(({ dueAt, amount }) => {
+  const planned = rules
+    ? depositSchedule(rules, {
+        arrival: reservation.arrival,
+        checkInFrom: property.checkInFrom,
+        timeZone: property.timezone,
+        nights: nights.map((night) => night.amount),
+        total: reservation.total,
+        now,
+      })
+    : []
+  const fresh = planned.flatMap(({ dueAt, amount }) => {
     const part = Math.min(settled, amount)
     settled -= part
     return amount > part ? [{ dueAt: (dueAt ?? now).toISOString(), amount: amount - part }] : []

@@ -186,9 +186,10 @@ export const amendLocked = async (
   await writeNights(trx, reservationId, nights, after)
   await writeExtras(trx, extras)
   const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
-  await renewPolicies(trx, property, catalogue, before, after, change)
+  const policies = await renewPolicies(trx, property, catalogue, before, after, change)
   const difference = written.total - before.total
-  if (difference !== 0)
+  if (policies) await renewDeposits(trx, booking, { ...written, policies }, property, now)
+  else if (difference !== 0)
     await (before.channelManaged ? capDeposits(trx, written) : renewDeposits(trx, booking, written, property, now))
   if (before.status !== 'held' && !withoutUnits)
     await rehouse(trx, {
@@ -215,7 +216,10 @@ export const amendLocked = async (
   return { reservation: written, difference }
 }
 
-/** The terms of a stay follow what it was sold as: a new plan for all its open nights, or the terms of today where that was asked for (R18). */
+/**
+ * The terms of a stay follow what it was sold as: a new plan for all its open nights, or the terms of today where that was asked for (R18). Answers the new
+ * ones; null where they stay.
+ */
 const renewPolicies = async (
   trx: Trx,
   property: SaleProperty,
@@ -223,18 +227,17 @@ const renewPolicies = async (
   before: ReservationRow,
   nights: readonly AmendedNight[],
   { policy, nights: priced }: StayChange,
-): Promise<void> => {
-  if (before.channelManaged || priced) return
+): Promise<ReservationRow['policies'] | null> => {
+  if (before.channelManaged || priced) return null
   const open = nights.filter((night) => night.status === 'open')
   const planIds = new Set(open.map((night) => night.ratePlanId))
   const [planId] = planIds
   const isNew = planIds.size === 1 && planId !== before.ratePlanId
   const plan = catalogue.ratePlans.find((one) => one.id === planId)
-  if (!plan || !(isNew || policy === 'new')) return
-  await sql(trx, `update reservation set policies = ?::jsonb where id = ?`, [
-    JSON.stringify(snapshotsOf(plan, property)),
-    before.id,
-  ])
+  if (!plan || !(isNew || policy === 'new')) return null
+  const policies = snapshotsOf(plan, property)
+  await sql(trx, `update reservation set policies = ?::jsonb where id = ?`, [JSON.stringify(policies), before.id])
+  return policies
 }
 
 const targetOf = (before: ReservationRow, change: StayChange): Target => {

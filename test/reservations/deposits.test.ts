@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { amendReservation } from '../../db/reservations/amend.ts'
+import type { StayChange } from '../../db/reservations/amend.ts'
 import { confirmPaid } from '../../db/reservations/confirm-paid.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { depositsToWatch } from '../../db/reservations/deposits.ts'
@@ -230,5 +232,22 @@ describe('Installments', () => {
       ),
     )
     expect((await put(id, [])).body.code).to.equal('invalid_transition')
+  })
+
+  it('follow the policy of the plan that a stay changes to, where no money covers them', async () => {
+    const { id } = await hold()
+    const turn = (change: StayChange) => house.inHouse((trx) => amendReservation(trx, id, change))
+    expect((await depositsOf(id)).map(({ amount }) => amount)).to.deep.equal([12_000])
+    // Two nights of 18,000, due in full.
+    await turn({ ratePlanId: house.saverPlanId })
+    expect((await depositsOf(id)).map(({ amount }) => amount)).to.deep.equal([36_000])
+    await turn({ ratePlanId: house.ratePlanId, price: 'current' })
+    expect((await depositsOf(id)).map(({ amount }) => amount)).to.deep.equal([12_000])
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update rate_plan set deposit_policy_id = null where id = ?`, [house.ratePlanId])
+      await sql(trx, `update property set public_version = public_version + 1 where id = ?`, [house.propertyId])
+    })
+    await turn({ policy: 'new' })
+    expect(await depositsOf(id)).to.deep.equal([])
   })
 })
