@@ -72,10 +72,11 @@ export const staysOfFolio = (trx: Trx, folioId: string): Promise<Stay[]> =>
   prepared<Stay>(
     trx,
     `select r.id, r.property_id, r.status, r.total, r.posted_total, r.primary_guest_id, r.market_segment from reservation r
-     where r.status in ('confirmed', 'checked_in') and (
-       r.id in (select f.reservation_id from folio f where f.id = ? and f.is_primary)
-       or r.id in (select x.reservation_id from folio_route x where x.folio_id = ?)
-       or r.booking_id in (select b.id from booking b join booking_group g on g.tenant_id = b.tenant_id and g.id = b.group_id and g.master_folio_id = ?))`,
+     where r.status in ('confirmed', 'checked_in') and r.id in (
+       select f.reservation_id from folio f where f.id = ? and f.is_primary
+       union select x.reservation_id from folio_route x where x.folio_id = ?
+       union select s.id from booking_group g join booking b on b.tenant_id = g.tenant_id and b.group_id = g.id
+         join reservation s on s.tenant_id = b.tenant_id and s.booking_id = b.id where g.master_folio_id = ?)`,
     [folioId, folioId, folioId],
   )
 
