@@ -50,7 +50,7 @@ export const openDoors = async (houses: readonly House[]): Promise<Map<string, s
 
 const reason = 'The desk was wrong'
 
-/** What a desk does next with a stay of a status, by chance; null where it has done all. */
+/** The next act of a desk on a stay of a status, by chance; null where it has done all. */
 const nextOf = (random: Random, house: House, status: string): { action: DeskAction; body: object } | null => {
   const way = random.next()
   if (status === 'confirmed')

@@ -310,7 +310,10 @@ describe('a tenant that moves to another installation', function () {
   })
 
   it('changes nothing of other tenants, on either side', async () => {
-    for (const { side, tenantId: other, sums } of neighbours) expect(await sumsOf(side, other)).to.deep.equal(sums)
+    // Jobs of theirs that fell due meanwhile have run, as they do beside any other.
+    const withoutJobs = (sums: string[]) => sums.filter((sum) => !/^job(s|_archive) /.test(sum))
+    for (const { side, tenantId: other, sums } of neighbours)
+      expect(withoutJobs(await sumsOf(side, other))).to.deep.equal(withoutJobs(sums))
     const names = (await sequencesOf(target.owner))
       .filter(({ table }) => table === null)
       .map(({ sequence }) => sequence)

