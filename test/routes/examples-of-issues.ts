@@ -19,7 +19,7 @@ export const ofIssues = async (
     async (trx) => {
       const row = await sqlOne<{ categoryId: string; otherId: string; reservationId: string; folioId: string }>(
         trx,
-        `select (select id from issue_category where code = 'noise') as category_id, (select id from issue_category where code = 'pool') as other_id,
+        `select (select id from issue_category where code = 'noise') as category_id, (select id from issue_category where code = 'equipment') as other_id,
            r.id as reservation_id, (select f.id from folio f where f.reservation_id = r.id limit 1) as folio_id
          from reservation r where r.booking_id = ?`,
         [bookingId],
@@ -53,6 +53,7 @@ export const ofIssues = async (
       const attached = { module: 'issues', type: 'issue', id: open }
       return {
         categoryId,
+        otherId: row?.otherId ?? '',
         reservationId,
         folioId: row?.folioId ?? '',
         open,
@@ -77,7 +78,8 @@ export const ofIssues = async (
     records: { issueId: found.open, compensationId: found.compensationId, lostItemId: found.lostItemId },
     known: {
       issueId: one(found.open),
-      issueCategoryId: one(found.categoryId),
+      // Changes of a category may take it out of use, and issues must still find theirs.
+      issueCategoryId: one(found.otherId),
       categoryId: one(found.categoryId),
       compensationId: one(found.compensationId),
       lostItemId: one(found.lostItemId),

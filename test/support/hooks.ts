@@ -27,7 +27,14 @@ export function mochaGlobalSetup(this: Runner) {
   }
 }
 
+/** Node now and then counts a timer that nothing holds any more, and would never end: each file has left nothing behind by then. */
+const endAnyway = () => {
+  console.error(`still there after its end: ${process.getActiveResourcesInfo().join(', ')}`)
+  process.exit()
+}
+
 export const mochaGlobalTeardown = async () => {
   await closeDatabase()
   await stopServices()
+  setTimeout(endAnyway, 20_000).unref()
 }
