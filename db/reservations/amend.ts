@@ -227,7 +227,7 @@ const renewPolicies = async (
   before: ReservationRow,
   nights: readonly AmendedNight[],
   { policy, nights: priced }: StayChange,
-): Promise<ReservationRow['policies'] | null> => {
+): Promise<ReturnType<typeof snapshotsOf> | null> => {
   if (before.channelManaged || priced) return null
   const open = nights.filter((night) => night.status === 'open')
   const planIds = new Set(open.map((night) => night.ratePlanId))
