@@ -104,7 +104,7 @@ const parseStripe = (rawBody: Buffer): Callback | null => {
   const objectType = isEnd ? 'account' : (stripeObjects[String(object?.['object'])] ?? 'other')
   const objectRef = isEnd ? account : (text(object?.['id']) ?? (objectType === 'other' ? eventId : null))
   if (!objectRef) return null
-  // What is of no kind of ours may bear our id all the same: a charge has a copy of what its payment says.
+  // Objects of other kinds may bear our id all the same: a charge has a copy of its payment's metadata.
   const metadata = objectType === 'other' ? null : inside(object?.['metadata'])
   const ourId = ourIds.map((name) => metadata?.[name]).find((id) => typeof id === 'string' && uuid.test(id))
   return {

@@ -101,7 +101,7 @@ describe('A job of a module with a feature', () => {
         seen.add(name)
         const isListed = name in runsWithout
         if (feature === undefined) {
-          // What belongs to the core, and what the clock does over all tenants, asks for no feature.
+          // Jobs of the core, and those of the clock over all tenants, ask for no feature.
           const isAsked = own.length > 0 && !own.includes('core') && ofTenant(job)
           if (isAsked && !isListed) found.push(`${name} says nothing of ${own.join(', ')}`)
         } else if (!own.includes(feature)) found.push(`${name} names ${feature}, which its module has not`)

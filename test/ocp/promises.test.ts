@@ -202,7 +202,7 @@ describe('what messages promise', function () {
       isOptOut: false,
     }
     const counted = `select count(*) as count from message_attempt`
-    // What was decided before the word is seen with it: from there to the commit nobody else has the address.
+    // Messages decided before the word are seen with it: from there to the commit the address is locked.
     const refuse = () =>
       house.inHouse(async (trx) => {
         const isNew = await receiveMessage(trx, house.propertyId, 'sms', word)

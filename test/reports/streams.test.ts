@@ -77,7 +77,7 @@ describe('the files of long reports', function () {
     it(`hold no rows that are written: ${name}`, async () => {
       const { bytes, grown } = await written(writer, count, early)
       expect(bytes).to.be.greaterThan(count * 20)
-      // What is held would grow by the objects of the rows, some 300 bytes each.
+      // Rows that are held would add their objects, some 300 bytes each.
       expect(grown / MiB).to.be.below(((count - early) * 150) / MiB)
     })
 })

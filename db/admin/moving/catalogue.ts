@@ -69,7 +69,7 @@ export const usersOf = async (trx: Knex, tenantId: string): Promise<MovedUser[]>
 
 /**
  * Makes the users who are not here yet: they have no password until they ask for a link to set one. Answers the ids of those who are here under another id.
- * What was written under their old id keeps it in the trail, so that id stays behind with their name, and lets nobody in.
+ * The trail keeps their old id for what they did, so that id stays behind with their name, locked.
  */
 export const usersHere = async (trx: Knex, users: readonly MovedUser[]): Promise<Map<string, string>> => {
   const renamed = new Map<string, string>()

@@ -59,7 +59,7 @@ export const writeLines = (file: string, lines: AsyncIterable<string>): Promise<
 /** Lines as they were written. Only a line feed ends one: a readline would cut at separators of paragraphs within words too. */
 export async function* linesOf(file: string): AsyncIterable<string> {
   const unpacked = createGunzip().setEncoding('utf8')
-  // What goes wrong with the file is thrown where its lines are read.
+  // Errors of the file are thrown where its lines are read.
   passOn(createReadStream(file), unpacked, () => {})
   let rest = ''
   for await (const text of unpacked) {

@@ -120,7 +120,7 @@ export const planDeletion = async (
   const deleteAfter = day?.on ?? ''
   await move(trx, before, { to: 'deleting', reason, deleteAfter })
   const after = await readOperatedTenant(trx, tenantId)
-  // The rest of a tenant that has moved tells nobody, and its money is on its way elsewhere.
+  // The end of a tenant that has moved is not told, and its money is on its way elsewhere.
   if (await hasMoved(trx, tenantId)) return after
   const inside = await enterTenant(trx, tenantId)
   await assertNoLiveMoney(inside)
