@@ -5,6 +5,7 @@ import { closeDatabase, makeKnex, openDatabase } from '../../db/lib/connection.t
 import { checkEvents } from './events.ts'
 import { createTestDatabase } from './services.ts'
 import type { TestDatabase } from './services.ts'
+import { checkTenantsNamed, hearTenants } from './tenants-named.ts'
 
 export type Database = TestDatabase & {
   /** The service's own pool, as `database()` of db/lib/connection.ts answers it. */
@@ -13,7 +14,7 @@ export type Database = TestDatabase & {
   admin: Knex
 }
 
-let current: (Database & { close: () => Promise<void> }) | null = null
+let current: (Database & { check: () => Promise<void>; close: () => Promise<void> }) | null = null
 
 /** A migrated database of its own, opened by db/lib/connection.ts, with a Redis prefix of its own. The one before it is dropped. */
 export const freshDatabase = async (): Promise<Database> => {
@@ -24,12 +25,17 @@ export const freshDatabase = async (): Promise<Database> => {
   settings.redisPrefix = `{t${randomUUID().slice(0, 8)}}`
   const service = await openDatabase()
   const admin = makeKnex(made.adminUrl, 4)
+  const heard = hearTenants(service)
+  const check = async () => {
+    await checkEvents(admin)
+    await checkTenantsNamed(admin, heard)
+  }
   const close = async () => {
     await closeDatabase()
     await admin.destroy()
     await made.drop()
   }
-  current = { ...made, service, admin, close }
+  current = { ...made, service, admin, check, close }
   return current
 }
 
@@ -38,7 +44,7 @@ export const leaveDatabase = async () => {
   current = null
   if (!leaving) return
   try {
-    await checkEvents(leaving.admin)
+    await leaving.check()
   } finally {
     await leaving.close()
   }
