@@ -106,15 +106,15 @@ export const openDay = async (house: House): Promise<string> => {
   return row.date
 }
 
-export type StayAt = { from: number; nights?: number; checkedIn?: boolean; ratePlanId?: string }
+export type StayAt = { from: number; nights?: number; checkedIn?: boolean; ratePlanId?: string; unitTypeId?: string }
 
 /** Confirmed stays from a day on, which may be past; with `checkedIn` the guests are in the house. Answers their ids. */
 export const makeStays = async (
   house: House,
   count: number,
-  { from, nights = 2, checkedIn = false, ratePlanId }: StayAt,
+  { from, nights = 2, checkedIn = false, ...sale }: StayAt,
 ): Promise<string[]> => {
-  const claims = await quotedClaims(house, { from: sold, nights, ...(ratePlanId ? { ratePlanId } : {}) })
+  const claims = await quotedClaims(house, { from: sold, nights, ...sale })
   const ids: string[] = []
   for (let made = 0; made < count; made += 1) {
     const { bookingId } = await holdQuote(house, { ...claims, jti: randomUUID() })
