@@ -16,19 +16,27 @@ const between = (a: Mark, b: Mark) => {
   return { ms: each('ms'), pages: each('pages'), rows: each('rows'), bytes: each('bytes') }
 }
 
+const ofEach = ([a, b]: readonly [Mark, Mark], name: string, index: 0 | 1 | 2) =>
+  ((b.tables[name]?.[index] ?? 0) - (a.tables[name]?.[index] ?? 0)) / Math.max(1, b.bookings - a.bookings)
+
 /** The tables that the last bookings read most of, by rows of each booking, and what the first read of them. */
-const mostRead = (young: readonly [Mark, Mark], old: readonly [Mark, Mark]): string[] => {
-  const each = ([a, b]: readonly [Mark, Mark], name: string, index: 0 | 1) =>
-    ((b.tables[name]?.[index] ?? 0) - (a.tables[name]?.[index] ?? 0)) / Math.max(1, b.bookings - a.bookings)
-  return Object.keys(old[1].tables)
-    .map((name) => ({ name, scanned: each(old, name, 0), found: each(old, name, 1) }))
+const mostRead = (young: readonly [Mark, Mark], old: readonly [Mark, Mark]): string[] =>
+  Object.keys(old[1].tables)
+    .map((name) => ({ name, scanned: ofEach(old, name, 0), found: ofEach(old, name, 1) }))
     .sort((a, b) => b.scanned + b.found - a.scanned - a.found)
     .slice(0, 12)
     .map(
       ({ name, scanned, found }) =>
-        `  ${name}: ${scanned.toFixed(0)} scanned, ${found.toFixed(0)} found (${each(young, name, 0).toFixed(0)}, ${each(young, name, 1).toFixed(0)})`,
+        `  ${name}: ${scanned.toFixed(0)} scanned, ${found.toFixed(0)} found (${ofEach(young, name, 0).toFixed(0)}, ${ofEach(young, name, 1).toFixed(0)})`,
     )
-}
+
+/** The tables whose bytes of each booking grew most. */
+const mostGrown = (young: readonly [Mark, Mark], old: readonly [Mark, Mark]): string[] =>
+  Object.keys(old[1].tables)
+    .map((name) => ({ name, before: ofEach(young, name, 2), now: ofEach(old, name, 2) }))
+    .sort((a, b) => b.now - b.before - a.now + a.before)
+    .slice(0, 12)
+    .map(({ name, before, now }) => `  ${name}: ${now.toFixed(0)} (${before.toFixed(0)})`)
 
 /** Prints what a run took and found. Answers whether it failed. */
 export const print = (
@@ -44,6 +52,7 @@ export const print = (
   const [young, old] = [between(at(early - window), at(early)), between(at(days - window), at(days))]
   const whole = between(first, last)
   const tables = mostRead([at(early - window), at(early)], [at(days - window), last])
+  const bytes = mostGrown([at(early - window), at(early)], [at(days - window), last])
   const { bookings, ms } = last
   console.log(`seed ${seed}: ${properties} properties, ${days} days, ${bookings} bookings`)
   console.log(`done:\n${list(tally.done)}`)
@@ -58,6 +67,7 @@ export const print = (
   row('rows of PostgreSQL', 'rows')
   row('bytes kept', 'bytes')
   console.log(`rows read per booking to day ${days} (to day ${early}):\n${tables.join('\n')}`)
+  console.log(`bytes kept per booking to day ${days} (to day ${early}), where they grew most:\n${bytes.join('\n')}`)
   console.log(
     `per day of a property: ${(ms / days / properties).toFixed(0)} ms, ${(bookings / days / properties).toFixed(2)} bookings`,
   )

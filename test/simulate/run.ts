@@ -33,8 +33,8 @@ export type Mark = {
   pages: number
   rows: number
   bytes: number
-  /** Rows read by table: one after the other, and by an index. */
-  tables: Readonly<Record<string, [scanned: number, found: number]>>
+  /** Rows read by table, one after the other and by an index, and the bytes that it takes with its indexes. */
+  tables: Readonly<Record<string, [scanned: number, found: number, bytes: number]>>
 }
 export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[] }
 
@@ -75,11 +75,15 @@ const standing = async ({ database }: World): Promise<Omit<Mark, 'day' | 'bookin
      from pg_stat_database where datname = current_database()`,
   )
   if (!row) throw new Error('the database does not count')
-  const tables = await sql<{ name: string; scanned: number; found: number }>(
+  const tables = await sql<{ name: string; scanned: number; found: number; bytes: number }>(
     database.admin,
-    `select relname as name, coalesce(seq_tup_read, 0)::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as found from pg_stat_user_tables`,
+    `select relname as name, coalesce(seq_tup_read, 0)::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as found,
+       pg_total_relation_size(relid)::float8 as bytes from pg_stat_user_tables`,
   )
-  return { ...row, tables: Object.fromEntries(tables.map(({ name, scanned, found }) => [name, [scanned, found]])) }
+  return {
+    ...row,
+    tables: Object.fromEntries(tables.map(({ name, scanned, found, bytes }) => [name, [scanned, found, bytes]])),
+  }
 }
 
 /** Lives so many days in so many properties of one group, and judges what is left. */

@@ -134,7 +134,7 @@ export const serve = async (house: SimulatedHouse, random: Random): Promise<numb
         quantity: String(random.between(1, 3)),
         unitAmount: 600,
       })
-    if (random.chance(0.2))
+    if (random.chance(0.2) && stay.departure > house.date)
       await hand.post(tenant.reception, `reservations/${row.reservationId}/extras`, {
         extraId: house.inn.id('BRK'),
         quantity: 1,
