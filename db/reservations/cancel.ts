@@ -4,7 +4,7 @@ import { businessDay, raisePosting } from '../financial/index.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { cancelPaymentsOf, paymentState, requestRefund } from '../payment/index.ts'
+import { cancelPaymentsOf, freeMoneyOn, paymentState, requestRefund } from '../payment/index.ts'
 import { readProperty, returnPromoCode } from '../properties/index.ts'
 import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
@@ -326,14 +326,8 @@ const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow,
   return { posts: [moved.post, post], lines: [line] }
 }
 
-/** Money of gateways goes back by itself; recorded money stays on the folio for the desk to hand back (R29). */
+/** Money of gateways goes back by itself; recorded money, and what is disputed, stays on the folio for the desk (R29). */
 const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {
-  const [row] = await sql<{ amount: number }>(
-    trx,
-    `select coalesce(sum(a.amount), 0)::bigint as amount from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
-     where a.target_type = 'folio' and a.target_id = ? and p.origin = 'gateway' and p.status = 'captured'`,
-    [folio.id],
-  )
-  const amount = Math.min(-folio.balance, row?.amount ?? 0)
+  const amount = Math.min(-folio.balance, await freeMoneyOn(trx, 'folio', folio.id))
   if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
 }

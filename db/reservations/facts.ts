@@ -168,10 +168,12 @@ export const readFacts = async (
     ),
     prepared<StayFacts['refundable'][number]>(
       trx,
-      `select a.target_id as folio_id, sum(a.amount)::bigint as amount
-         from folio f join payment_allocation a on a.tenant_id = f.tenant_id and a.target_type = 'folio' and a.target_id = f.id
-         join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id and p.origin = 'gateway' and p.status = 'captured'
-         where f.reservation_id = any(?::uuid[]) group by a.target_id`,
+      `select folio_id, sum(greatest(0, least(amount, free)))::bigint as amount
+         from (select a.target_id as folio_id, sum(a.amount) as amount, p.captured_amount - p.refund_reserved - p.disputed_amount as free
+           from folio f join payment_allocation a on a.tenant_id = f.tenant_id and a.target_type = 'folio' and a.target_id = f.id
+           join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id and p.origin = 'gateway' and p.status = 'captured'
+           where f.reservation_id = any(?::uuid[]) group by a.target_id, p.tenant_id, p.id) x
+         group by folio_id`,
       [ids],
     ),
     prepared<{ folioId: string }>(

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { requestRefund } from '../../db/payment/index.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
 import {
@@ -77,6 +78,16 @@ for (const provider of providers)
       await paid()
       const refused = await refund({ amount: 20_001 }).catch((error: unknown) => error)
       expect(refused).to.include({ status: 422, code: 'amount_exceeds_refundable' })
+    })
+
+    it('of what a bank disputes waits for the end of the dispute', async () => {
+      const id = await paid()
+      await within(till, (trx) => sql(trx, `update payment set disputed_amount = 15000 where id = ?`, [id]))
+      const refused = await refund({ amount: 5_001 }).catch((error: unknown) => error)
+      expect(refused).to.include({ status: 422, code: 'amount_disputed' })
+      await refund({})
+      expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000, allocatedAmount: 15_000 })
+      expect(await refund({})).to.deep.equal([])
     })
 
     for (const token of ['refund_fails', 'refund_returns'])

@@ -57,6 +57,16 @@ describe('Cancelling a booking', () => {
     expect(await seen(house, id)).to.include({ status: 'cancelled', paid: 0, balance: 0, total: 0 })
   })
 
+  it('leaves what a bank disputes on the folio, and sends the rest back', async () => {
+    const id = await confirmed(house, {}, 'all')
+    const { paid } = await seen(house, id)
+    await house.inHouse((trx) => sql(trx, `update payment set disputed_amount = 1000`))
+    expect(await cancel(house, id)).to.equal('cancelled')
+    expect((await refundsOf(house)).map((one) => one.amount)).to.deep.equal([paid - 1_000])
+    const { folios } = await readBooking(house, id)
+    expect(folios[0]).to.include({ status: 'open', balance: -1_000, credits: 1_000 })
+  })
+
   it('closes folios that owe nothing, so that a house with nothing but cancelled bookings and no-shows can be archived', async () => {
     await confirmed(house, {}, 'all').then((id) => cancel(house, id))
     const unpaid = await makeHouse({ units: 2, deposit: null })

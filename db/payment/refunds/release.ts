@@ -6,7 +6,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { lockPayment } from '../payments/read.ts'
 import type { TargetType } from '../targets.ts'
-import { moneyOn, requestRefund, reserveRefund } from './request.ts'
+import { freeMoneyOn, moneyOn, requestRefund, reserveRefund } from './request.ts'
 import type { RefundReason } from './request.ts'
 
 type Released = { targetType: TargetType; targetId: string; amount: number; reason: RefundReason }
@@ -48,8 +48,7 @@ const takeOff = async (
  * unallocated until a person hands it back (R16). The target is locked.
  */
 export const releaseMoney = async (trx: Trx, { targetType, targetId, amount, reason }: Released): Promise<void> => {
-  const ofGateway = sum((await moneyOn(trx, targetType, targetId)).map((one) => one.amount))
-  const back = Math.min(amount, ofGateway)
+  const back = Math.min(amount, await freeMoneyOn(trx, targetType, targetId))
   if (back > 0) await requestRefund(trx, { targetType, targetId, amount: back, reason })
   if (amount > back) await takeOff(trx, { targetType, targetId }, { amount: amount - back, reason })
 }

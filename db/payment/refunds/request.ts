@@ -47,6 +47,8 @@ type OfTarget = { targetType: TargetType; targetId: string; amount?: number | un
 const exceeded = (message: string) =>
   unprocessable('amount_exceeds_refundable', message, [{ field: 'amount', message }])
 
+const disputed = () => unprocessable('amount_disputed', 'A part of the payment is disputed')
+
 const isRefundable = async (trx: Trx, { gatewayAccountId, method }: PaymentRow) => {
   const account = await sqlOne<{ provider: string }>(trx, `select provider from gateway_account where id = ?`, [
     gatewayAccountId,
@@ -74,8 +76,7 @@ export const reserveRefund = async (
     throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
   const refundable = payment.capturedAmount - payment.refundReserved
   if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
-  if (amount > refundable - payment.disputedAmount)
-    throw unprocessable('amount_disputed', 'A part of the payment is disputed')
+  if (amount > refundable - payment.disputedAmount) throw disputed()
   const unallocated = refundable - payment.allocatedAmount
   const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only, fromAllocations)
   const returned = sum(given.map((one) => one.amount))
@@ -151,16 +152,25 @@ const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPaym
   return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]
 }
 
-/** Amounts of payments of gateways, or of recorded ones, allocated to a target, newest payment first. */
+/**
+ * Amounts of payments of gateways, or of recorded ones, allocated to a target, newest payment first. `free` is the part that may go back: what a guest's bank
+ * disputes waits for its end.
+ */
 export const moneyOn = (trx: Trx, targetType: TargetType, targetId: string, origin: PaymentRow['origin'] = 'gateway') =>
-  sql<{ paymentId: string; propertyId: string; amount: number }>(
+  sql<{ paymentId: string; propertyId: string; amount: number; free: number }>(
     trx,
-    `select a.payment_id, p.property_id, sum(a.amount)::bigint as amount
+    `select a.payment_id, p.property_id, sum(a.amount)::bigint as amount,
+       greatest(0, least(sum(a.amount), p.captured_amount - p.refund_reserved - p.disputed_amount))::bigint as free
      from payment_allocation a join payment p on p.tenant_id = a.tenant_id and p.id = a.payment_id
      where a.target_type = ? and a.target_id = ? and p.origin = ? and p.status = 'captured'
-     group by a.payment_id, p.property_id, p.captured_at having sum(a.amount) > 0 order by p.captured_at desc, a.payment_id`,
+     group by a.payment_id, p.property_id, p.captured_at, p.captured_amount, p.refund_reserved, p.disputed_amount
+     having sum(a.amount) > 0 order by p.captured_at desc, a.payment_id`,
     [targetType, targetId, origin],
   )
+
+/** Money of gateways on a target that may go back. Minor units. */
+export const freeMoneyOn = async (trx: Trx, targetType: TargetType, targetId: string): Promise<number> =>
+  sum((await moneyOn(trx, targetType, targetId)).map(({ free }) => free))
 
 const refundOfTarget = async (
   trx: Trx,
@@ -175,11 +185,13 @@ const refundOfTarget = async (
   await lockTargets(trx, [{ targetType, targetId }])
   const sources = await moneyOn(trx, targetType, targetId)
   const total = sum(sources.map((one) => one.amount))
-  let left = amount ?? total
+  const free = sum(sources.map((one) => one.free))
+  let left = amount ?? free
   if (left > total) throw exceeded(`At most ${total} can be refunded`)
+  if (left > free) throw disputed()
   const shares = new Map<string, number>()
   for (const source of sources) {
-    const share = Math.min(left, source.amount)
+    const share = Math.min(left, source.free)
     if (share > 0) shares.set(source.paymentId, share)
     left -= share
   }
@@ -196,7 +208,7 @@ const refundOfTarget = async (
 /**
  * Reserves money for its way back and asks a worker to send it (R18 to R21). Of a payment: unallocated money first, then its
  * allocations, newest first. Of a target: what gateway payments put on it, newest payment first; the target's `revert` takes it off,
- * so the caller does not. Without an amount: all. Throws 422 `amount_exceeds_refundable`.
+ * so the caller does not. Without an amount: all that is not disputed. Throws 422 `amount_exceeds_refundable`, `amount_disputed`.
  */
 export const requestRefund = (trx: Trx, wanted: OfPayment | OfTarget): Promise<RequestedRefund[]> =>
   'paymentId' in wanted ? refundOfPayment(trx, wanted) : refundOfTarget(trx, wanted)
