@@ -197,5 +197,7 @@ export const importTenantFrom = async (owner: Knex, folder: string): Promise<Man
       { tenantId, ticketId },
     )
   })
+  // What came at once would otherwise be planned for the tables of before, until PostgreSQL looks at them by itself.
+  await sql(owner, `analyze ${manifest.tables.map(({ table }) => table).join(', ')}`)
   return manifest
 }
