@@ -12,7 +12,7 @@ import type { Judge } from './stripe/peer.ts'
 
 type Seen = { path: string; key: string | undefined; account: string | undefined; version: string | undefined }
 
-/** What the gateway answers to a request that the contract takes, by its path. */
+/** Answers of the gateway to requests that the contract takes, by their path. */
 const made = (path: string, metadata: unknown): object | null => {
   const setup = { object: 'setup_intent', status: 'requires_payment_method', client_secret: 'seti_1_secret' }
   const dispute = { id: 'dp_1', object: 'dispute', amount: 900, currency: 'brl', reason: 'fraudulent' }
@@ -142,10 +142,26 @@ describe('requests of the adapter of Stripe, as the types of its SDK have them',
 
   it('open a page for one payment, and close it', async () => {
     const link: GatewayPayment = {
-      ...{ id: randomUUID(), accountRef: 'acct_1', externalId: null, linkId: null, mode: 'charge', amount: 19_990 },
-      ...{ currency: 'BRL', method: 'card', platformFee: 300, installments: 1, expiresAt: null, cardToken: null },
-      ...{ returnUrl: null, methodRef: null, customerRef: null, save: false, linkMethods: ['card', 'pix'] },
-      ...{ description: 'A stay', payer: null, createdAt: new Date() },
+      id: randomUUID(),
+      accountRef: 'acct_1',
+      externalId: null,
+      linkId: null,
+      mode: 'charge',
+      amount: 19_990,
+      currency: 'BRL',
+      method: 'card',
+      platformFee: 300,
+      installments: 1,
+      expiresAt: null,
+      cardToken: null,
+      returnUrl: null,
+      methodRef: null,
+      customerRef: null,
+      save: false,
+      linkMethods: ['card', 'pix'],
+      description: 'A stay',
+      payer: null,
+      createdAt: new Date(),
     }
     const opened = await stripe.openLink(link, 'pay-1', signal)
     expect(opened.kind === 'known' && opened.snapshot, JSON.stringify(opened)).to.include({ linkId: 'plink_1' })
@@ -159,9 +175,14 @@ describe('requests of the adapter of Stripe, as the types of its SDK have them',
   it('contest a dispute with all that may be said, and accept one', async () => {
     const answer = { accountRef: 'acct_1', externalId: 'dp_1' }
     const evidence = {
-      ...{ explanation: 'The guest stayed', productDescription: 'Two nights', policyDisclosure: 'Before payment' },
-      ...{ refundPolicy: 'None after arrival', serviceDate: '2026-11-01', guestCommunication: 'Thank you' },
-      ...{ guestName: 'Ana Souza', guestEmail: 'ana@guests.example' },
+      explanation: 'The guest stayed',
+      productDescription: 'Two nights',
+      policyDisclosure: 'Before payment',
+      refundPolicy: 'None after arrival',
+      serviceDate: '2026-11-01',
+      guestCommunication: 'Thank you',
+      guestName: 'Ana Souza',
+      guestEmail: 'ana@guests.example',
     }
     const contested = await stripe.respondDispute({ ...answer, action: 'contest', evidence }, 'dsp-1', signal)
     expect(contested.kind === 'known' && contested.snapshot.status, JSON.stringify(contested)).to.equal('under_review')
