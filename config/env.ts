@@ -58,8 +58,11 @@ const pasetoKeys = (): PasetoKey[] =>
 
 const workerQueues = () =>
   list('WORKER_QUEUES').map((part) => {
-    const [queue = '', concurrency = '5'] = part.split(':')
-    return { queue, concurrency: Number(concurrency) || fail('WORKER_QUEUES', `${part}: name:concurrency`) }
+    const [queue = '', concurrency] = part.split(':')
+    /** Null: the places of the queue. */
+    const given =
+      concurrency === undefined ? null : Number(concurrency) || fail('WORKER_QUEUES', `${part}: name:concurrency`)
+    return { queue, concurrency: given }
   })
 
 const environmentName = choice('NODE_ENV', ['production', 'development', 'test'], 'development')

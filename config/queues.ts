@@ -1,18 +1,19 @@
 /**
  * Queues, split by failure domain and latency. `lockMs` and `stalledMs` are BullMQ's; `timeoutMs` ends one start. `tenantShare` is how
- * much of what Redis holds of the queue may be one tenant's while others wait: less where one job may take minutes.
+ * much of what Redis holds of the queue may be one tenant's while others wait: less where one job may take minutes. `places` is how many jobs a process
+ * runs at once where `WORKER_QUEUES` names no number: many where a job may wait for a receiver that hangs, and holds nothing but its place meanwhile.
  */
 export const queues = {
-  inventory: { timeoutMs: 8_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25 },
-  payments: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25 },
-  ledger: { timeoutMs: 60_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25 },
-  billing: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25 },
-  messages: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25 },
-  channels: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25 },
-  webhooks: { timeoutMs: 15_000, lockMs: 15_000, stalledMs: 5_000, money: false, tenantShare: 0.25 },
-  reports: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05 },
-  privacy: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05 },
-  maintenance: { timeoutMs: 300_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05 },
+  inventory: { timeoutMs: 8_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25, places: 5 },
+  payments: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25, places: 5 },
+  ledger: { timeoutMs: 60_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25, places: 5 },
+  billing: { timeoutMs: 25_000, lockMs: 10_000, stalledMs: 5_000, money: true, tenantShare: 0.25, places: 5 },
+  messages: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25, places: 5 },
+  channels: { timeoutMs: 20_000, lockMs: 10_000, stalledMs: 5_000, money: false, tenantShare: 0.25, places: 5 },
+  webhooks: { timeoutMs: 15_000, lockMs: 15_000, stalledMs: 5_000, money: false, tenantShare: 0.25, places: 100 },
+  reports: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05, places: 5 },
+  privacy: { timeoutMs: 600_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05, places: 5 },
+  maintenance: { timeoutMs: 300_000, lockMs: 60_000, stalledMs: 30_000, money: false, tenantShare: 0.05, places: 5 },
 } as const
 
 export type QueueName = keyof typeof queues

@@ -1,12 +1,12 @@
-import { Int, Nullable, Obj, Uuid } from '../config/schema.ts'
+import { Int, Nullable, Obj, Opt, Uuid } from '../config/schema.ts'
 import { daily, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
-/** Runs the automations of an event's type, each at most once per event. */
+/** Runs the automations of an event's type, each at most once per event. `reservationId` names the stay where the event itself does not. */
 export const messagesTrigger = job({
   name: 'messages.trigger',
   queue: 'messages',
-  payload: Obj({ tenantId: Uuid, eventId: Uuid }),
+  payload: Obj({ tenantId: Uuid, eventId: Uuid, reservationId: Opt(Uuid) }),
   retry: 'internal',
 })
 

@@ -1,5 +1,5 @@
 import { assertKeys, settings } from '../config/env.ts'
-import { queueNames } from '../config/queues.ts'
+import { queueNames, queues as settingsOf } from '../config/queues.ts'
 import type { QueueName } from '../config/queues.ts'
 import { runProcess } from './lib/process.ts'
 import { startWorkers } from './workers.ts'
@@ -12,9 +12,9 @@ const isQueue = (name: string): name is QueueName => (queueNames as string[]).in
 const queues: Partial<Record<QueueName, number>> = {}
 for (const { queue, concurrency } of settings.workerQueues) {
   if (!isQueue(queue)) throw new Error(`WORKER_QUEUES: ${queue} is not one of ${queueNames.join(', ')}`)
-  queues[queue] = concurrency
+  queues[queue] = concurrency ?? settingsOf[queue].places
 }
-if (settings.workerQueues.length === 0) for (const queue of queueNames) queues[queue] = 5
+if (settings.workerQueues.length === 0) for (const queue of queueNames) queues[queue] = settingsOf[queue].places
 
 assertKeys('worker')
 const total = Object.values(queues).reduce((sum, concurrency) => sum + concurrency, 0)

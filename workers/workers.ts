@@ -19,7 +19,7 @@ import { processors as declared } from './processors.ts'
 import { registerModules } from '../db/register.ts'
 
 export type WorkersOptions = {
-  /** Names, or names with their concurrency (5 unless said). All queues when left out. */
+  /** Names, or names with their concurrency (the places of the queue unless said). All queues when left out. */
   queues?: QueueName[] | Partial<Record<QueueName, number>>
   /** In place of those of workers/processors.ts. */
   processors?: readonly Processor[]
@@ -52,7 +52,9 @@ export const byKind = (processors: readonly Processor[], queues: readonly QueueN
 export const startWorkers = async (options: WorkersOptions = {}): Promise<RunningWorkers> => {
   registerModules()
   const given = options.queues ?? queueNames
-  const concurrency = Array.isArray(given) ? Object.fromEntries(given.map((queue) => [queue, 5])) : given
+  const concurrency = Array.isArray(given)
+    ? Object.fromEntries(given.map((queue) => [queue, queues[queue].places]))
+    : given
   const taken = queueNames.filter((queue) => (concurrency[queue] ?? 0) > 0)
   const processors = byKind(options.processors ?? declared, options.processors ? [] : taken)
   const name = options.name ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`

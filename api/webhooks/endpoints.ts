@@ -40,7 +40,7 @@ import { stamps } from '../properties/schemas.ts'
 import { requireCallable } from '../lib/callable.ts'
 import { hooks } from './hooks.ts'
 import { typePattern } from './schemas.ts'
-import { subjectsOf } from './sight.ts'
+import { refuseUnreadable, subjectsOf } from './sight.ts'
 
 const Types = List(Matching(typePattern, 60), { min: 1, max: 100 }, { uniqueItems: true })
 const PropertyIds = List(Uuid, { max: 200 }, { uniqueItems: true })
@@ -108,15 +108,10 @@ const judgeTypes = (admission: Admission, types: readonly string[], field = 'typ
     matchesSome(pattern) ? [] : [{ field: at(index), message: `${pattern} matches no type of event` }],
   )
   if (unknown.length > 0) throw invalid(unknown, 'type_unknown', 'A pattern matches no type of event')
-  const readable = new Set(subjectsOf(admission))
   for (const [index, pattern] of types.entries()) {
+    refuseUnreadable(admission, pattern, at(index))
     const event = isExact(pattern) ? eventOf(pattern) : undefined
-    if (!event) continue
-    if (!readable.has(event.subject))
-      throw forbidden('forbidden', `Insufficient permissions: you may not read what ${pattern} tells of`, [
-        { field: at(index), message: 'is not for your role' },
-      ])
-    if (!isOffered(event, admission.features))
+    if (event && !isOffered(event, admission.features))
       throw forbidden('feature_not_enabled', 'The feature of this type is not active for this tenant', [
         { field: at(index), message: 'belongs to a feature that is not active' },
       ])

@@ -7,7 +7,7 @@ import type { Admission } from '../lib/caller.ts'
 import { waitUntil } from '../lib/long-poll.ts'
 import { route } from '../lib/route.ts'
 import { Event } from './schemas.ts'
-import { sightOf } from './sight.ts'
+import { refuseUnreadable, sightOf } from './sight.ts'
 
 const Feed = Obj(
   {
@@ -39,6 +39,7 @@ const sightFor = (admission: Admission, types: string | undefined): Sight => {
       'type_unknown',
       'A pattern matches no type of event',
     )
+  for (const pattern of patterns) refuseUnreadable(admission, pattern, 'types')
   return { ...sight, types: sight.types.filter((type) => matchesAny(patterns, type)) }
 }
 

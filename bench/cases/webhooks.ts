@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { queues } from '../../config/queues.ts'
 import { promoCodeCreated } from '../../config/events/properties.ts'
 import { grantEntitlement } from '../../db/admin/index.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
@@ -176,7 +177,7 @@ export const bench: Bench = async () => {
   const children = [
     await startChild('service', 'relay'),
     await startChild('service', 'scheduler', { clock: 'webhooks' }),
-    await startChild('service', 'worker', { queues: { webhooks: 20 } }),
+    await startChild('service', 'worker', { queues: { webhooks: queues.webhooks.places } }),
   ]
   try {
     await wait(5_000)
@@ -213,7 +214,7 @@ export const bench: Bench = async () => {
       ],
       notes: [
         `Written for ${seconds} s each, one transaction for each event, at ${steps.map((step) => step.perSecond).join(', ')} a second over ${tenants} tenants: p95 ${steps.map((step) => percentile(step.took, 0.95).toFixed(1)).join(', ')} s. Each tenant has an endpoint on a host of its own, so that an event is a request, a job and two transactions of its own.`,
-        'One relay, one clock, one worker with 20 places, the writer and the receiver share the machine.',
+        `One relay, one clock, one worker with ${queues.webhooks.places} places, the writer and the receiver share the machine.`,
       ],
     }
   } finally {

@@ -22,7 +22,8 @@ const starts: Record<string, () => Promise<{ stop: () => Promise<void> }>> = {
 
 process.once('disconnect', () => process.exit())
 const places = Object.entries(queues).reduce((sum, [name, count]) => sum + (name in settingsOf ? count : 0), 0)
-await openDatabase(undefined, places + 4)
+// As many as the service itself has at most.
+await openDatabase(undefined, Math.min(places + 4, 40))
 const running = await starts[process.argv[2] ?? '']?.()
 process.once('SIGTERM', () => void running?.stop().then(() => process.exit()))
 onAsk('metrics', async () => ({ metrics: await registry.getMetricsAsJSON() }))

@@ -19,23 +19,24 @@ export const unitChanged = event({ type: 'unit.changed', ...unit })
 export const unitArchived = event({ type: 'unit.archived', ...unit })
 export const unitRestored = event({ type: 'unit.restored', ...unit })
 
-const unitStateData = {
-  unitId: Uuid,
-  name: UnitName,
-  condition: Code,
-  occupancy: OneOf(['occupied', 'vacant']),
-  ready: Bool,
-  discrepancy: Nullable(Code),
-}
-const unitState = { entity: 'unit', subject: 'Unit', data: Obj(unitStateData) } as const
+const unitState = {
+  entity: 'unit',
+  subject: 'Unit',
+  data: Obj({
+    unitId: Uuid,
+    name: UnitName,
+    condition: Code,
+    occupancy: OneOf(['occupied', 'vacant']),
+    ready: Bool,
+    discrepancy: Nullable(Code),
+  }),
+} as const
 export const unitConditionChanged = event({ type: 'unit.condition_changed', ...unitState })
 export const unitOccupancyChanged = event({ type: 'unit.occupancy_changed', ...unitState })
 export const unitMadeReady = event({
   type: 'unit.made_ready',
   ...unitState,
-  data: Obj({ ...unitStateData, reservationId: Nullable(Uuid) }),
   listeners: ['ocp'],
-  isHeard: ({ reservationId }) => reservationId !== null,
 })
 export const unitDiscrepancyDetected = event({
   type: 'unit.discrepancy_detected',

@@ -22,6 +22,8 @@ export type Fact<S extends Schema = Schema> = {
   version: number | null
   data: Static<S>
   changed?: readonly ChangedField[]
+  /** The stay that its listeners are told of beside the event, which does not name it; null where there is none, and they are told nothing. */
+  awaitedBy?: string | null
 }
 
 const mostChanged = 50
@@ -60,11 +62,13 @@ const jobs: Readonly<Record<Listener, Job>> = {
 const tellListeners = async <S extends Schema>(
   trx: Trx,
   { listeners, isHeard }: Event<S>,
-  events: readonly { id: string; data: Static<S> }[],
+  events: readonly { id: string; data: Static<S>; awaitedBy: string | null | undefined }[],
 ) => {
   const { tenantId } = contextOf(trx)
   if (tenantId === null) return
-  const payloads = events.filter(({ data }) => isHeard?.(data) !== false).map(({ id }) => ({ tenantId, eventId: id }))
+  const payloads = events
+    .filter(({ data, awaitedBy }) => awaitedBy !== null && isHeard?.(data) !== false)
+    .map(({ id, awaitedBy }) => ({ tenantId, eventId: id, ...(awaitedBy ? { reservationId: awaitedBy } : {}) }))
   for (const listener of listeners) await enqueueAll(trx, jobs[listener], payloads)
 }
 
@@ -90,7 +94,11 @@ export const emitAll = async <S extends Schema>(
      from jsonb_to_recordset(?::jsonb) as e (id uuid, property_id uuid, entity jsonb, changed jsonb, data jsonb)`,
     [event.type, JSON.stringify(context.actor), context.requestId, context.causeId, JSON.stringify(rows)],
   )
-  await tellListeners(trx, event, rows)
+  await tellListeners(
+    trx,
+    event,
+    rows.map(({ id, data }, place) => ({ id, data, awaitedBy: facts[place]?.awaitedBy })),
+  )
   return rows.map((row) => row.id)
 }
 
@@ -114,6 +122,6 @@ export const emit = async <S extends Schema>(trx: Trx, event: Event<S>, fact: Fa
       data: JSON.stringify(fact.data),
     },
   )
-  await tellListeners(trx, event, [{ id, data: fact.data }])
+  await tellListeners(trx, event, [{ id, data: fact.data, awaitedBy: fact.awaitedBy }])
   return id
 }

@@ -118,16 +118,19 @@ const isOfHold = (event: Event, stay: Stay | null) =>
 
 /**
  * Runs the automations of an event (R1, R4): each enabled one of its type writes one message, however often the event is
- * replayed. Dated messages of the reservation are planned anew.
+ * replayed. Dated messages of the reservation are planned anew. `awaitedBy` names the stay of an event that does not.
  */
-export const triggerMessages = async (trx: Trx, eventId: string): Promise<number> => {
+export const triggerMessages = async (trx: Trx, eventId: string, awaitedBy?: string): Promise<number> => {
   const event = await sqlOne<Event>(
     trx,
     `select id, type, property_id, entity, data, occurred_at from event where id = ?`,
     [eventId],
   )
   if (!event?.propertyId) return 0
-  const [reservationId, automations] = await Promise.all([reservationOf(trx, event), automationsOf(trx, event)])
+  const [reservationId, automations] = await Promise.all([
+    awaitedBy ?? reservationOf(trx, event),
+    automationsOf(trx, event),
+  ])
   const stay = reservationId ? await readStay(trx, reservationId) : null
   const { tenantId } = contextOf(trx)
   if (reservationId && tenantId && (event.entity.type === 'reservation' || event.type.startsWith('deposit.')))

@@ -23,7 +23,8 @@ export const paymentControls: ControlDeclaration[] = [
     text: `select d.id as document_id, d.amount from dispute d ${ofBook('d')} and d.taken and d.phase <> 'appeal' and d.status not in ('won', 'lost')`,
   },
   {
-    // Money at gateways: captures less what went back, was taken, was charged and was paid out. A dispute that was won came back.
+    // Money at gateways: captures less what went back, was taken, was charged and was paid out, and differences that were written off. A dispute that
+    // was won came back.
     kind: 'gateway',
     text: `select y.id as document_id, y.captured_amount as amount from payment y ${ofBook('y')} and y.status = 'captured' and y.gateway_account_id is not null
       union all
@@ -36,8 +37,10 @@ export const paymentControls: ControlDeclaration[] = [
       select b.gateway_account_id, case b.kind when 'gateway_fee' then b.net when 'platform_fee_refund' then b.net when 'adjustment' then b.net
         else -b.fee - greatest(b.platform_fee, 0) end from balance_transaction b ${ofGateway('b')}
       union all
-      select e.subject_id, -case when e.kind in ('payout_differs', 'missing_there') then e.amount else coalesce(e.expected_amount, 0) - e.amount end
-      from payment_exception e ${ofBook('e')} and e.resolution = 'written_off'`,
+      select e.gateway_account_id, case when e.kind in ('missing_here', 'payout_differs') then e.amount
+        when e.kind = 'missing_there' then case e.subject_type when 'payment' then -e.amount else e.amount end
+        else (e.amount - coalesce(e.expected_amount, 0)) * case e.subject_type when 'payment' then -1 else 1 end end
+      from payment_exception e ${ofGateway('e')} and e.resolution = 'written_off'`,
   },
   {
     kind: 'transit',

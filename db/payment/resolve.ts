@@ -27,13 +27,25 @@ export type Resolution = {
   accountId?: string | undefined
 }
 
-const kindsWrittenOff: readonly string[] = [
-  'fee_differs',
-  'payout_differs',
-  'amount_differs',
-  'missing_here',
-  'missing_there',
-]
+/**
+ * The amount that the account of the gateway holds too much by a difference, negative where it lacks money; null where nothing of it is left there: a fee is
+ * posted as the gateway's list has it, and money that is not what was asked for as it arrived. `paymentControls` says the same in SQL.
+ */
+const leftOver = (exception: PaymentExceptionRow): number | null => {
+  const { kind, subjectType, amount, expectedAmount, reconciliationId } = exception
+  const isOfPayment = subjectType === 'payment'
+  if (kind === 'missing_here' || kind === 'payout_differs') return -amount
+  if (kind === 'missing_there') return isOfPayment ? amount : -amount
+  if (kind !== 'amount_differs' || reconciliationId === null) return null
+  return (amount - (expectedAmount ?? 0)) * (isOfPayment ? 1 : -1)
+}
+
+/** A payout whose list is not whole yet has no difference that is known. */
+const isProven = async (trx: Trx, { kind, subjectId }: PaymentExceptionRow): Promise<boolean> => {
+  if (kind !== 'payout_differs') return true
+  const payout = await sqlOne<{ complete: boolean }>(trx, `select complete from payout where id = ?`, [subjectId])
+  return payout?.complete === true
+}
 
 const placeOf = async (trx: Trx, exception: PaymentExceptionRow) => {
   const account = await sqlOne<{ id: string; bookId: string }>(
@@ -50,9 +62,8 @@ const placeOf = async (trx: Trx, exception: PaymentExceptionRow) => {
 /** Posts the difference to the account that was named (R28). */
 const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: string | undefined) => {
   if (accountId === undefined) throw invalid([{ field: 'accountId', message: 'is required to write off a difference' }])
-  // Money that is not what was asked for is booked as it arrived: only a difference from the gateway's list is left in its account.
-  const isAsReceived = exception.kind === 'amount_differs' && exception.reconciliationId === null
-  if (isAsReceived || !kindsWrittenOff.includes(exception.kind))
+  const difference = leftOver(exception)
+  if (difference === null || !(await isProven(trx, exception)))
     throw conflict('invalid_transition', `An exception ${exception.kind} is not written off`, [
       { field: 'resolution', message: 'must be accepted' },
     ])
@@ -66,10 +77,6 @@ const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: str
     throw unprocessable('account_not_usable', 'The account of the ledger cannot be posted to', [
       { field: 'accountId', message: 'must be a postable account of the book, and no control account' },
     ])
-  const difference =
-    exception.kind === 'payout_differs' || exception.kind === 'missing_there'
-      ? exception.amount
-      : (exception.expectedAmount ?? 0) - exception.amount
   if (difference === 0) return
   await raisePosting(trx, {
     event: 'payment.payment_difference_written_off',

@@ -124,10 +124,7 @@ export const writeConditions = async (
   await emitAll(
     trx,
     unitMadeReady,
-    ready.map((unit) => {
-      const { data, ...told } = stateOf(unit)
-      return { ...told, data: { ...data, reservationId: awaited.get(unit.id) ?? null } }
-    }),
+    ready.map((unit) => ({ ...stateOf(unit), awaitedBy: awaited.get(unit.id) ?? null })),
   )
   return after
 }

@@ -6,10 +6,18 @@ import type { Ping } from './models.ts'
 import { bodyOf } from './rules/body.ts'
 import { isSuccess } from './health.ts'
 import type { Answer } from './health.ts'
+import { giveSlot, takeSlot } from './send.ts'
 import type { Call } from './send.ts'
 
-/** The ping that was asked for under this number; null where another one was asked for since, or the endpoint is gone. */
-export const pingOf = async (trx: Trx, endpointId: string, pingNo: number): Promise<Call | null> => {
+/**
+ * Begins the ping that was asked for under this number, in a slot like any other request. Null where another one was asked for since, or the endpoint is
+ * gone; `full` where no slot is free.
+ */
+export const beginPing = async (
+  trx: Trx,
+  endpointId: string,
+  { pingNo, slotId }: { pingNo: number; slotId: string },
+): Promise<Call | null | 'full'> => {
   const row = await sqlOne<
     Pick<WebhookEndpointRow, 'id' | 'url' | 'version' | 'secret' | 'previousSecret' | 'previousUntil' | 'tenantId'> & {
       now: Date
@@ -21,6 +29,7 @@ export const pingOf = async (trx: Trx, endpointId: string, pingNo: number): Prom
     [endpointId, pingNo],
   )
   if (!row) return null
+  if (!(await takeSlot(trx, row, slotId))) return 'full'
   const { requestId, tenantId } = contextOf(trx)
   const id = `${endpointId.slice(0, 24)}${pingNo.toString(16).padStart(12, '0')}`
   const body = bodyOf({
@@ -41,8 +50,14 @@ export const pingOf = async (trx: Trx, endpointId: string, pingNo: number): Prom
   return { id, url: row.url, body, secrets: await secretsOf(trx, row) }
 }
 
-/** Writes the answer to a ping, unless another one was asked for since. */
-export const recordPing = async (trx: Trx, endpointId: string, pingNo: number, answer: Answer): Promise<void> => {
+/** Writes the answer to a ping, unless another one was asked for since, and frees its slot. */
+export const recordPing = async (
+  trx: Trx,
+  endpointId: string,
+  { pingNo, slotId }: { pingNo: number; slotId: string },
+  answer: Answer,
+): Promise<void> => {
+  giveSlot(trx, slotId)
   const ping: Ping = {
     status: isSuccess(answer) ? 'delivered' : 'failed',
     at: answer.at.toISOString(),

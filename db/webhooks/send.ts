@@ -37,22 +37,15 @@ const targetOf = (trx: Trx, id: string): Promise<Target | null> =>
 const hostOf = (url: string): string => new URL(url).hostname
 
 /**
- * Takes a slot for a sender: at most 2 of an endpoint, 4 of a tenant and 20 of a host over all tenants send at once. `full` where none is
- * free; `over` where nothing is sent to this endpoint any more. `slotId` is the sender's own: it takes its slot again after a crash.
+ * Takes a slot for requests to an endpoint: at most 2 of an endpoint, 4 of a tenant and 20 of a host over all tenants are under way at once. False where
+ * none is free. `slotId` is the sender's own: it takes its slot again after a crash.
  */
-const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'taken' | 'full' | 'over'> => {
+export const takeSlot = async (trx: Trx, endpoint: Pick<Target, 'id' | 'url'>, slotId: string): Promise<boolean> => {
   const endpointId = endpoint.id
-  if (endpoint.status !== 'active') return 'over'
-  if (!endpoint.features.includes('webhooks')) {
-    await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
-    await sql(
-      trx,
-      `update webhook_delivery set status = 'dropped', sending_until = null where webhook_endpoint_id = ? and status = 'pending'`,
-      [endpointId],
-    )
-    return 'over'
-  }
   const host = hostOf(endpoint.url)
+  const { tenantId } = contextOf(trx)
+  // One after the other of a tenant, and of a host: what others take is counted once it is committed.
+  await prepared(trx, `select pg_advisory_xact_lock(hashtextextended('webhook tenant ' || ?, 0))`, [tenantId])
   await prepared(trx, `select pg_advisory_xact_lock(hashtextextended('webhook host ' || ?, 0))`, [host])
   later(trx, `delete from webhook_slot where until <= clock_timestamp() or id = ?`, [slotId])
   const taken = await preparedOne<{ ofTenant: number; ofEndpoint: number; ofHost: number }>(
@@ -66,13 +59,29 @@ const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'
     taken.ofEndpoint >= limits.atOncePerEndpoint ||
     taken.ofTenant >= limits.atOncePerTenant ||
     taken.ofHost >= limits.atOncePerHost
-  if (isFull) return 'full'
+  if (isFull) return false
   later(
     trx,
     `insert into webhook_slot (id, webhook_endpoint_id, host, until) values (?, ?, ?, clock_timestamp() + make_interval(secs => ?))`,
     [slotId, endpointId, host, limits.leaseSeconds],
   )
-  return 'taken'
+  return true
+}
+
+/** Takes a slot for deliveries. `full` where none is free; `over` where nothing is sent to this endpoint any more. */
+const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'taken' | 'full' | 'over'> => {
+  const endpointId = endpoint.id
+  if (endpoint.status !== 'active') return 'over'
+  if (!endpoint.features.includes('webhooks')) {
+    await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
+    await sql(
+      trx,
+      `update webhook_delivery set status = 'dropped', sending_until = null where webhook_endpoint_id = ? and status = 'pending'`,
+      [endpointId],
+    )
+    return 'over'
+  }
+  return (await takeSlot(trx, endpoint, slotId)) ? 'taken' : 'full'
 }
 
 type Due = { id: string; eventId: string; eventAt: Date; type: string; dueAt: Date; sequence: string }

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { ruleBrokenBy } from '../../config/outgoing-address.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { openDesk, useOwner } from '../properties/support.ts'
+import { makeUser, signIn } from '../auth/support.ts'
+import { deskOf, openDesk, useOwner } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import { flow, grantWebhooks, raiseIn, useReceiver } from './support.ts'
@@ -104,6 +105,22 @@ describe('webhook endpoints', function () {
     expect(await stored()).to.deep.equal([])
   })
 
+  it('and the feed tell no role of what it may not read', async () => {
+    const permissions = ['WebhookEndpoint', 'Event', 'Unit'].map((subject) => ({ subject, actions: ['read'] }))
+    const made = await all.owner.send('POST', 'roles', { key: 'integrator', name: 'Integrator', permissions })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const person = await makeUser({ [all.house.tenantId]: 'stock' })
+    expect((await all.owner.send('PATCH', `users/${person.userId}`, { role: 'integrator' })).status).to.equal(200)
+    const desk = deskOf(all.world, all.house.tenantId, (await signIn(all.world, person)).token)
+    expect((await create({ types: ['unit.*'] }, desk)).body.code).to.equal('forbidden')
+    for (const types of ['promo_code.created', 'promo_code.*', 'unit.created,promo_code.created']) {
+      const { status, body } = await desk.get(`events?types=${types}`)
+      expect([status, body.code], types).to.deep.equal([403, 'forbidden'])
+    }
+    expect((await desk.get('events?types=unit.*')).status).to.equal(200)
+    expect(await stored()).to.deep.equal([])
+  })
+
   it('of a key tell of what its scopes read', async () => {
     await sql(all.world.database.admin, `update session set reauthenticated_at = now()`)
     const { body: made } = await all.owner.send('POST', 'api-keys', {
@@ -115,10 +132,18 @@ describe('webhook endpoints', function () {
         key: made.key as string,
         ...(body === undefined ? {} : { body }),
       })
-    const refused = await request('POST', 'webhooks/endpoints', { url: receiver.url(), types: ['promo_code.created'] })
-    expect([refused.status, refused.body.code]).to.deep.equal([403, 'forbidden'])
+    const unreadable = [['promo_code.created'], ['promo_code.*'], ['unit.*', 'promo_code.created']]
+    for (const types of unreadable) {
+      const refused = await request('POST', 'webhooks/endpoints', { url: receiver.url(), types })
+      expect([refused.status, refused.body.code], types.join()).to.deep.equal([403, 'forbidden'])
+      expect(refused.body.errors[0].field).to.equal(`types.${types.length - 1}`)
+    }
+    expect(await stored()).to.deep.equal([])
     const allowed = await request('POST', 'webhooks/endpoints', { url: receiver.url(), types: ['*'] })
     expect(allowed.status).to.equal(201)
+    const changed = await request('PATCH', `webhooks/endpoints/${allowed.body.id}`, { types: ['promo_code.*'] })
+    expect([changed.status, changed.body.code]).to.deep.equal([403, 'forbidden'])
+    expect((await request('GET', `webhooks/endpoints/${allowed.body.id}`)).body.types).to.deep.equal(['*'])
     await raiseIn(all.house.tenantId)
     await flow()
     expect(receiver.events().filter(({ body }) => body.includes('"promo_code.'))).to.deep.equal([])

@@ -66,6 +66,33 @@ describe('receivers that are not what they seem', () => {
     }
   })
 
+  it('that answer byte by byte, or not at all, are given up when their time is over', async () => {
+    const server = createServer((request, response) => {
+      request.resume()
+      if (request.url === '/silent') return
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('.'), 20)
+      response.once('close', () => clearInterval(timer))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const [before, { timeoutMs }] = [settings.allowPrivateAddresses, webhookLimits]
+    settings.allowPrivateAddresses = true
+    Object.assign(webhookLimits, { timeoutMs: 400 })
+    try {
+      for (const path of ['/silent', '/slowly']) {
+        const { tenantId } = await endpointAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)
+        await raiseIn(tenantId, 1)
+        await flow()
+        expect(await attemptsOf(tenantId), path).to.deep.equal([{ error: 'timeout', httpStatus: null }])
+      }
+    } finally {
+      settings.allowPrivateAddresses = before
+      Object.assign(webhookLimits, { timeoutMs })
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
   it('that redirect to an inner address lead nowhere', async () => {
     let inner = 0
     const hidden = createServer((_, response) => {

@@ -37,7 +37,9 @@ import { resolveUnknown } from './resolve-unknown.ts'
 import { sendUserMail } from './send-user-mail.ts'
 import { verifyChannel } from './verify-channel.ts'
 
-const trigger = onDatabase(messagesTrigger, (trx, { eventId }) => triggerMessages(trx, eventId))
+const trigger = onDatabase(messagesTrigger, (trx, { eventId, reservationId }) =>
+  triggerMessages(trx, eventId, reservationId),
+)
 const planOfStay = onDatabase(messagesPlanStay, (trx, { reservationId }) => planStay(trx, reservationId))
 const fallBack = onDatabase(messagesFallBack, async (trx, { messageId, turn }, ctx) => {
   if (!(await moveOn(trx, messageId, turn))) ctx.skip('not_waiting')

@@ -16,7 +16,8 @@ import { send } from './call.ts'
 
 /** No request begins after this: together with the longest one it stays within what one start may take. */
 const enoughMs = 4_000
-const slotWaitMs = 500
+/** The wait for a slot. */
+export const slotWaitMs = 500
 const turnWaitMs = 250
 const downWaitMs = 1_000
 

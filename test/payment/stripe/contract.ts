@@ -8,7 +8,7 @@ import type { Judge } from './peer.ts'
  * The contract of Stripe, made from the types of its own SDK at the first run and kept in the cache: unknown parameters are refused, and a value that
  * an enum does not list, though the types leave each enum open at its end.
  */
-const cached = fileURLToPath(new URL('../../../node_modules/.cache/stripe-23.1.0-replies.json', import.meta.url))
+const cached = fileURLToPath(new URL('../../../node_modules/.cache/stripe-23.1.0-requests.json', import.meta.url))
 const types = fileURLToPath(new URL('types.ts', import.meta.url))
 const tsconfig = fileURLToPath(new URL('tsconfig.types.json', import.meta.url))
 
@@ -40,6 +40,8 @@ const requests: readonly (readonly [path: RegExp, type: string])[] = [
   [/^\/v1\/setup_intents$/, 'SetupIntentCreate'],
   [/^\/v1\/customers$/, 'CustomerCreate'],
   [/^\/v1\/disputes\/[^/]+$/, 'DisputeUpdate'],
+  [/^\/v1\/disputes\/[^/]+\/close$/, 'DisputeClose'],
+  [/^\/v1\/payment_methods\/[^/]+\/detach$/, 'PaymentMethodDetach'],
 ]
 
 const replies: Readonly<Record<string, string>> = {
@@ -76,7 +78,7 @@ export const stripeContract = async (): Promise<Judge> => {
   return {
     request: (path, body) => {
       const type = requests.find(([pattern]) => pattern.test(path))?.[1]
-      if (type === undefined) return null
+      if (type === undefined) return `${path}: no request that the contract knows`
       const validate = checkOf(type, ajv)
       return validate(body) ? null : `${path}: ${ajv.errorsText(validate.errors)}`
     },

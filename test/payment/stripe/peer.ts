@@ -26,7 +26,7 @@ type Kept = Form & { id: string; object: string; created: number; metadata: Reco
 type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: Form }
 
 /** `a[b][0]=c` as an object; lists are those with numbers for names. */
-const parseForm = (text: string): Form => {
+export const parseForm = (text: string): Form => {
   const root: Form = {}
   for (const [name, value] of new URLSearchParams(text)) {
     const keys = name.split(/[[\]]+/).filter((key) => key !== '')

@@ -12,6 +12,8 @@ export type PaymentLinkUpdate = Stripe.PaymentLinkUpdateParams
 export type SetupIntentCreate = Stripe.SetupIntentCreateParams
 export type CustomerCreate = Stripe.CustomerCreateParams
 export type DisputeUpdate = Stripe.DisputeUpdateParams
+export type DisputeClose = Stripe.DisputeCloseParams
+export type PaymentMethodDetach = Stripe.PaymentMethodDetachParams
 /** Replies: what the adapter reads of them. */
 export type PaymentIntentReply = Pick<
   Stripe.PaymentIntent,
