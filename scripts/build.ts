@@ -49,18 +49,18 @@ export const emit = async (project: string, target: string, options: readonly st
 }
 
 /**
- * Compiles into dist, from nothing: what is gone from the sources is gone there too. Types are checked unless said: the check takes longer
- * than all the rest, and a first start of a clone has what `npm run check` has seen. Answers the milliseconds.
+ * Compiles into dist, from nothing: what is gone from the sources is gone there too. `proves`: types and schemas are proven, too, as a
+ * release needs it. That takes longer than all the rest, and a start in development leaves it to the checks. Answers the milliseconds.
  */
-export const build = async ({ types }: { types: boolean }): Promise<number> => {
+export const build = async ({ proves }: { proves: boolean }): Promise<number> => {
   const started = Date.now()
   // Before anything is read: a file that is saved meanwhile makes the build an old one.
   const digest = digestOfSources()
   rmSync(dist, { recursive: true, force: true })
-  await emit('tsconfig.build.json', dist, types ? [] : ['--noCheck'])
-  await run([join(dist, 'scripts/seal.js')], 'the build is refused')
+  await emit('tsconfig.build.json', dist, proves ? [] : ['--noCheck'])
+  await run([join(dist, 'scripts/seal.js'), ...(proves ? ['--proves'] : [])], 'the build is refused')
   writeFileSync(stamp, digest)
   return Date.now() - started
 }
 
-if (import.meta.filename === process.argv[1]) console.log(`built in ${await build({ types: true })} ms`)
+if (import.meta.filename === process.argv[1]) console.log(`built in ${await build({ proves: true })} ms`)

@@ -170,7 +170,7 @@ const main = async () => {
   const building = async () => {
     if (isBuilt()) return
     tell('compiling')
-    tell(`compiled in ${((await build({ types: production })) / 1000).toFixed(1)} s`)
+    tell(`compiled in ${((await build({ proves: production })) / 1000).toFixed(1)} s`)
   }
   const serving = services(keys)
   await Promise.all([serving, building()])
