@@ -11,6 +11,7 @@ import type { Operator } from '../dashboard-session.ts'
 import { formToken, readForm, refuseForeign, sendHtml } from '../forms.ts'
 import { html } from '../html.ts'
 import { acts } from './acts.ts'
+import { database } from './database.ts'
 import { actions as deadActions, pages as deadPages } from './dead.ts'
 import { job } from './job.ts'
 import { find } from './jobs.ts'
@@ -29,6 +30,7 @@ export const operationsSignIn = guardedSignIn('operations.signIn', base)
 
 const pages: Page[] = [
   overview,
+  database,
   ...queuePages,
   tenants,
   ...deadPages,
