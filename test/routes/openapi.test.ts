@@ -116,6 +116,25 @@ describe('the document of the routes', () => {
     expect([...lacking].toSorted()).to.deep.equal([])
   })
 
+  it('says what every flag asks, what every word chooses between, and what a decimal counts', () => {
+    const lacking = new Set<string>()
+    const isTold = ({ type, anyOf, pattern, ...rest }: Json): boolean =>
+      (type === 'boolean' && !('const' in rest)) ||
+      'enum' in rest ||
+      (typeof pattern === 'string' && /^\^-?\??.*\\d.*\\\./.test(pattern)) ||
+      (Array.isArray(anyOf) && anyOf.length <= 2 && (anyOf as Json[]).some(isTold))
+    const walk = (part: unknown) => {
+      if (typeof part !== 'object' || part === null) return
+      const { properties } = part as { properties?: Record<string, Json> }
+      for (const [name, schema] of Object.entries(properties ?? {}))
+        if (isTold(schema) && !('description' in schema) && !['status', 'kind', 'code'].includes(name))
+          lacking.add(name)
+      for (const [key, value] of Object.entries(part)) if (key !== 'example') walk(value)
+    }
+    walk(document)
+    expect([...lacking].toSorted()).to.deep.equal([])
+  })
+
   it('names every reply that more than one operation answers', () => {
     const found = new Map<string, Set<string>>()
     for (const { operationId, responses } of operations.values())
