@@ -27,8 +27,12 @@ const digestOfSources = (): string => {
   return hash.digest('hex')
 }
 
-/** Tells whether dist was made of the sources as they are now. */
-export const isBuilt = (): boolean => existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOfSources()
+/** Tells whether dist was made of the sources as they are now and, with `proves`, was proven. */
+export const isBuilt = ({ proves = false } = {}): boolean => {
+  if (!existsSync(stamp)) return false
+  const digest = digestOfSources()
+  return [`${digest} proven`, ...(proves ? [] : [digest])].includes(readFileSync(stamp, 'utf8'))
+}
 
 const run = async (command: string[], failure: string): Promise<void> => {
   const child = spawn(process.execPath, command, { cwd: checkout, stdio: 'inherit' })
@@ -59,7 +63,7 @@ export const build = async ({ proves }: { proves: boolean }): Promise<number> =>
   rmSync(dist, { recursive: true, force: true })
   await emit('tsconfig.build.json', dist, proves ? [] : ['--noCheck'])
   await run([join(dist, 'scripts/seal.js'), ...(proves ? ['--proves'] : [])], 'the build is refused')
-  writeFileSync(stamp, digest)
+  writeFileSync(stamp, proves ? `${digest} proven` : digest)
   return Date.now() - started
 }
 

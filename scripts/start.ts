@@ -168,7 +168,7 @@ const main = async () => {
   await takeLock()
   const keys = developmentKeys(directory)
   const building = async () => {
-    if (isBuilt()) return
+    if (isBuilt({ proves: production })) return
     tell('compiling')
     tell(`compiled in ${((await build({ proves: production })) / 1000).toFixed(1)} s`)
   }
