@@ -182,7 +182,7 @@ const texts: Readonly<Record<string, string>> = {
 
 type Json = Record<string, unknown>
 
-/** What the values of a schema are, null aside. */
+/** The sort of the values of a schema, null aside. */
 const sortOf = ({ type, anyOf, ...rest }: Json): 'flag' | 'word' | 'text' | null => {
   if (type === 'boolean') return 'flag'
   if ('enum' in rest) return 'word'

@@ -6,7 +6,7 @@ export type OpenTransaction = {
   /** The process that opened it, as it names itself to PostgreSQL. */
   application: string
   state: string
-  /** What it waits for, such as `Lock transactionid`; null while it works. */
+  /** The wait that it is in, such as `Lock transactionid`; null while it works. */
   waitsFor: string | null
   startedAt: Date
 }

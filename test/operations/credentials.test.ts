@@ -61,7 +61,7 @@ describe('an account that refuses our credentials', function () {
     }
   }
 
-  /** What overview, readiness with its reasons, the gauge and its alert, and the metric of gates say while this gate alone is closed. */
+  /** This gate alone is closed, and overview, readiness with its reasons, the gauge with its alert, and the metric of gates say so. */
   const isNamed = async (gate: string, provider: string) => {
     const gates = await inPlatform((trx) => listGates(trx))
     expect(gates.filter(({ state }) => state === 'closed').map((one) => [one.gate, one.reason])).to.deep.equal([
