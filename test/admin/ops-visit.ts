@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { clientOf } from '../support/client.ts'
 import type { Reply } from '../support/client.ts'
-import type { World } from '../support/world.ts'
 import { operator } from './ops-support.ts'
 
 export const base = '/superuser/ops'
@@ -9,9 +8,9 @@ export const base = '/superuser/ops'
 export type Send = { cookie?: string; form?: Record<string, string> | [string, string][]; origin?: string | null }
 
 /** Visits of the operations pages: anybody's by `send`, and those of the operator by `get` and `post`, who signs in with the first. */
-export const visitsOf = (world: Pick<World, 'baseUrl'>) => {
-  const send = (method: string, path: string, { cookie = '', form, origin = world.baseUrl }: Send = {}) =>
-    clientOf(world.baseUrl)<string>(method, path, {
+export const visitsOf = (baseUrl: () => string) => {
+  const send = (method: string, path: string, { cookie = '', form, origin = baseUrl() }: Send = {}) =>
+    clientOf(baseUrl())<string>(method, path, {
       headers: {
         ...(cookie === '' ? {} : { cookie }),
         ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),

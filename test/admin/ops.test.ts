@@ -5,7 +5,7 @@ import { closeRedis } from '../../api/lib/redis.ts'
 import { connectRedis } from '../support/redis.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits } from '../auth/support.ts'
-import { fill, hostile, makeOperator } from './ops-support.ts'
+import { deadIn, fill, hostile, lastAct, makeOperator } from './ops-support.ts'
 import { base, visitsOf } from './ops-visit.ts'
 
 const places = [
@@ -29,12 +29,7 @@ describe('the operations pages', () => {
     userId = await makeOperator()
   })
   beforeEach(() => forgetLimits(world))
-
-  const { send, enter, get, post } = visitsOf({
-    get baseUrl() {
-      return world.baseUrl
-    },
-  })
+  const { send, enter, get, post } = visitsOf(() => world.baseUrl)
 
   it('are shown to signed-in N1 alone', async () => {
     for (const path of [...places, '/nothing', '/style.css']) {
@@ -74,18 +69,7 @@ describe('the operations pages', () => {
     before(async () => {
       given = await fill(world)
     })
-    const deadIds = async () => {
-      const rows = await sql<{ id: string }>(
-        world.database.admin,
-        `select id from jobs where status = 'dead' order by seq`,
-      )
-      return rows.map((row) => row.id)
-    }
-    const trail = () =>
-      sql<{ action: string; reason: string; actorId: string; actorType: string }>(
-        world.database.admin,
-        `select action, reason, actor_id, actor_type from audit_entry where actor_type = 'superuser' order by at desc limit 1`,
-      )
+    const deadIds = () => deadIn(world)
 
     it('write what others wrote as text, whatever it is', async () => {
       const group = '/dead/group?queue=messages&kind=messages.trigger&error=ECONNREFUSED'
@@ -170,7 +154,7 @@ describe('the operations pages', () => {
       expect(blank.body).to.include('must be 3 to 500 characters')
       const paused = await post('/queues/messages/pause', { reason: 'the provider asks for it', minutes: '5' })
       expect([paused.status, paused.headers.location]).to.deep.equal([303, `${base}/queues/messages?done=paused`])
-      expect((await trail())[0]).to.deep.equal({
+      expect((await lastAct(world))[0]).to.deep.equal({
         action: 'queue.pause',
         reason: 'the provider asks for it',
         actorId: userId,
@@ -184,7 +168,7 @@ describe('the operations pages', () => {
       await post('/providers/resume', { provider: 'smtp', reason: 'it is back' })
       await post('/providers/open', { gate: 'sandbox:acct_1', reason: 'they told us' })
       expect((await get('/providers')).body).not.to.include('Open the gate now')
-      expect((await trail())[0]).to.include({ action: 'provider.open', reason: 'they told us' })
+      expect((await lastAct(world))[0]).to.include({ action: 'provider.open', reason: 'they told us' })
       await post('/providers/rate', { gate: 'kind:messages.deliver', perSecond: '20', reason: 'their new limit' })
       const unknown = await post('/providers/rate', {
         gate: 'kind:nothing',
@@ -244,8 +228,13 @@ describe('the operations pages', () => {
         world.database.admin,
         `select id from jobs where status = 'pending' limit 1`,
       )
-      for (const path of ['/providers', '/queues/messages', '/jobs', `/jobs/${given.jobId}`])
-        expect((await get(path)).body, path).not.to.include('http-equiv="refresh"')
+      for (const path of ['/providers', '/queues/messages', '/jobs', `/jobs/${given.jobId}`]) {
+        const still = (await get(path)).body
+        expect(still, path).not.to.include('http-equiv="refresh"')
+        expect(still, 'what is being filled in is not lost').to.include(`${base}${path}?hold=0">Let it refresh`)
+        const going = (await get(`${path}?hold=0`)).body
+        expect(going, path).to.include('http-equiv="refresh"').and.to.include(`${base}${path}">Hold it`)
+      }
       expect((await get(`/jobs/${pending?.id}`)).body, 'a job to look at alone').to.include('http-equiv="refresh"')
       const short = (await get(`/jobs?q=${given.jobId.slice(0, 8)}`)).body
       expect(short).to.include(`/superuser/ops/jobs/${given.jobId}`)
