@@ -25,9 +25,7 @@ const places = [
 describe('the operations pages', () => {
   const world = useWorld()
   let userId: string
-  before(async () => {
-    userId = await makeOperator()
-  })
+  before(async () => void (userId = await makeOperator()))
   beforeEach(() => forgetLimits(world))
   const { send, enter, get, post } = visitsOf(() => world.baseUrl)
 
