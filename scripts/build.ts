@@ -27,8 +27,12 @@ const digestOfSources = (): string => {
   return hash.digest('hex')
 }
 
-/** Tells whether dist was made of the sources as they are now. */
-export const isBuilt = (): boolean => existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOfSources()
+/** Tells whether dist was made of the sources as they are now and, with `proves`, was proven. */
+export const isBuilt = ({ proves = false } = {}): boolean => {
+  if (!existsSync(stamp)) return false
+  const digest = digestOfSources()
+  return [`${digest} proven`, ...(proves ? [] : [digest])].includes(readFileSync(stamp, 'utf8'))
+}
 
 const run = async (command: string[], failure: string): Promise<void> => {
   const child = spawn(process.execPath, command, { cwd: checkout, stdio: 'inherit' })
@@ -37,9 +41,9 @@ const run = async (command: string[], failure: string): Promise<void> => {
 }
 
 /** Compiles by a project whose `outDir` is `target`, copies there what is not TypeScript, and bundles the api. */
-export const emit = async (project: string, target: string): Promise<void> => {
+export const emit = async (project: string, target: string, options: readonly string[] = []): Promise<void> => {
   const compiler = join(checkout, 'node_modules/typescript/bin/tsc')
-  await run([compiler, '-p', project, '--checkers', '1'], 'the sources do not compile')
+  await run([compiler, '-p', project, '--checkers', '1', ...options], 'the sources do not compile')
   for (const folder of folders)
     cpSync(join(checkout, folder), join(target, folder), {
       recursive: true,
@@ -48,16 +52,19 @@ export const emit = async (project: string, target: string): Promise<void> => {
   await bundleApi(target)
 }
 
-/** Compiles into dist, from nothing: what is gone from the sources is gone there too. */
-export const build = async (): Promise<number> => {
+/**
+ * Compiles into dist, from nothing: what is gone from the sources is gone there too. `proves`: types and schemas are proven, too, as a
+ * release needs it. That takes longer than all the rest, and a start in development leaves it to the checks. Answers the milliseconds.
+ */
+export const build = async ({ proves }: { proves: boolean }): Promise<number> => {
   const started = Date.now()
   // Before anything is read: a file that is saved meanwhile makes the build an old one.
   const digest = digestOfSources()
   rmSync(dist, { recursive: true, force: true })
-  await emit('tsconfig.build.json', dist)
-  await run([join(dist, 'scripts/seal.js')], 'the build is refused')
-  writeFileSync(stamp, digest)
+  await emit('tsconfig.build.json', dist, proves ? [] : ['--noCheck'])
+  await run([join(dist, 'scripts/seal.js'), ...(proves ? ['--proves'] : [])], 'the build is refused')
+  writeFileSync(stamp, proves ? `${digest} proven` : digest)
   return Date.now() - started
 }
 
-if (import.meta.filename === process.argv[1]) console.log(`built in ${await build()} ms`)
+if (import.meta.filename === process.argv[1]) console.log(`built in ${await build({ proves: true })} ms`)

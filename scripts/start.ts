@@ -168,9 +168,9 @@ const main = async () => {
   await takeLock()
   const keys = developmentKeys(directory)
   const building = async () => {
-    if (isBuilt()) return
+    if (isBuilt({ proves: production })) return
     tell('compiling')
-    tell(`compiled in ${((await build()) / 1000).toFixed(1)} s`)
+    tell(`compiled in ${((await build({ proves: production })) / 1000).toFixed(1)} s`)
   }
   const serving = services(keys)
   await Promise.all([serving, building()])

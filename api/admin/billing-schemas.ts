@@ -139,7 +139,9 @@ export const Subscription = Obj(
     ),
     nextTotal: Amount,
     currency: Currency,
-    paymentMethod: Nullable(Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: Text(1, 20) })),
+    paymentMethod: Nullable(
+      Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: OneOf(['pending', 'active', 'failed']) }),
+    ),
     /** The next step of the payer of an open invoice. */
     action: Anything,
     pastDueSince: Nullable(Instant),

@@ -75,7 +75,9 @@ const Detail = Obj(
         planVersion: Count,
         periodStart: Day,
         periodEnd: Day,
-        paymentMethod: Nullable(Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: Text(1, 20) })),
+        paymentMethod: Nullable(
+          Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: OneOf(['pending', 'active', 'failed']) }),
+        ),
       }),
     ),
     /** Of the present period. */

@@ -1,4 +1,5 @@
 import { meaningOfNumber } from './openapi-amounts.ts'
+import { meaningOfWord } from './openapi-words.ts'
 
 /**
  * Meanings of fields, by their name, or by schema and name where one schema means something else. The document tells them where a schema does not
@@ -140,7 +141,8 @@ export const describeFields = (schema: Json): Json => {
   const { properties, title } = schema
   if (typeof properties !== 'object' || properties === null) return schema
   const described = Object.entries(properties as Record<string, Json>).map(([field, value]) => {
-    const description = meaningOf(title, field) ?? (isNumeric(value) ? meaningOfNumber(title, field) : undefined)
+    const description =
+      meaningOf(title, field) ?? (isNumeric(value) ? meaningOfNumber : meaningOfWord)(title, field, value)
     const isOpen = description !== undefined && !('description' in value) && !('$ref' in value)
     return [field, isOpen ? { ...value, description } : value]
   })

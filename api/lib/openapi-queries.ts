@@ -148,3 +148,29 @@ const queryMeanings: Readonly<Record<string, string>> = {
 
 /** The meaning of a query parameter; undefined for names that say enough. */
 export const meaningOfQuery = (name: string): string | undefined => queryMeanings[name]
+
+type Json = Record<string, unknown>
+
+/** Fields to sort by, with commas between them; a minus sorts down. */
+export const sorting = (fields: readonly string[]): Json => ({
+  description: 'Fields in order of their weight; a minus before one sorts down',
+  style: 'form',
+  explode: false,
+  schema: {
+    type: 'array',
+    minItems: 1,
+    maxItems: fields.length,
+    items: { type: 'string', enum: fields.flatMap((field) => [field, `-${field}`]) },
+  },
+})
+
+/** One or several words of a list, with commas between them, as a pattern of ours says it. */
+const severalWords = /^\^\(([a-z_]+(?:\|[a-z_]+)+)\)\(,\(\1\)\)\{0,(\d+)\}\$$/
+
+/** A query's words with commas between them, as a list of words. Null for any other schema. */
+export const listing = ({ pattern }: Json): Json | null => {
+  const [, words, more] = (typeof pattern === 'string' && severalWords.exec(pattern)) || []
+  if (words === undefined) return null
+  const items = { type: 'string', enum: words.split('|') }
+  return { style: 'form', explode: false, schema: { type: 'array', minItems: 1, maxItems: Number(more) + 1, items } }
+}

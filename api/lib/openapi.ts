@@ -15,7 +15,7 @@ import {
   retryAfter,
 } from './openapi-errors.ts'
 import { describeFields } from './openapi-fields.ts'
-import { meaningOfQuery } from './openapi-queries.ts'
+import { listing, meaningOfQuery, sorting } from './openapi-queries.ts'
 import { operationName } from './operation-name.ts'
 import { keyModeOf } from './reply-key.ts'
 import { chaptersOf } from './tags.ts'
@@ -120,19 +120,6 @@ const headersOf = (route: AnyRoute, components: Components): Json[] => {
 const uuid = plain(Uuid)
 const paging = plain(Obj(PageQuery)).properties as Json
 
-/** Fields to sort by, with commas between them; a minus sorts down. */
-const sorting = (fields: readonly string[]): Json => ({
-  description: 'Fields in order of their weight; a minus before one sorts down',
-  style: 'form',
-  explode: false,
-  schema: {
-    type: 'array',
-    minItems: 1,
-    maxItems: fields.length,
-    items: { type: 'string', enum: fields.flatMap((field) => [field, `-${field}`]) },
-  },
-})
-
 /** The description of a parameter whose schema has none. */
 const toldOf = (where: 'path' | 'query', name: string, schema: unknown): Json => {
   const description = where === 'query' ? meaningOfQuery(name) : undefined
@@ -152,7 +139,12 @@ const parametersOf = (route: AnyRoute, components: Components): Json[] => {
         name,
         in: where,
         required: where === 'path' || required.includes(name),
-        ...(sorts ? sorting(sorts) : { ...toldOf(where, name, inner), schema: hoist(inner, components.schemas) }),
+        ...(sorts
+          ? sorting(sorts)
+          : {
+              ...toldOf(where, name, inner),
+              ...(listing(inner as Json) ?? { schema: hoist(inner, components.schemas) }),
+            }),
         ...(where === 'query' && name in example && !isUsual ? { example: example[name] } : {}),
       }
       return isUsual ? share(components, 'parameters', name, parameter) : parameter

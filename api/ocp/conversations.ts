@@ -26,7 +26,7 @@ import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { stamps } from '../properties/schemas.ts'
-import { Message } from './messages.ts'
+import { Message, Status as MessageStatus } from './messages.ts'
 import { Kind, root } from './schemas.ts'
 
 const Status = OneOf(['open', 'closed'])
@@ -57,7 +57,7 @@ const conversations = resource({
         Obj({
           id: Uuid,
           direction: OneOf(['outbound', 'inbound']),
-          status: Text(1, 20),
+          status: MessageStatus,
           /** Its beginning. */
           text: Nullable(Text(0, 500)),
           createdAt: Instant,

@@ -32,7 +32,7 @@ import { resource } from '../lib/resource.ts'
 import { stamps } from '../properties/schemas.ts'
 import { Kind, Plan, Purpose, root, StoredPlan, Urgency } from './schemas.ts'
 
-const Status = OneOf([
+export const Status = OneOf([
   'scheduled',
   'queued',
   'sending',

@@ -22,6 +22,7 @@ import type { SaleProperty } from '../../db/properties/index.ts'
 import { readGuestBooking } from '../../db/reservations/index.ts'
 import type { GuestBooking as Booking } from '../../db/reservations/index.ts'
 import { signToken } from '../../config/tokens.ts'
+import { AnyMethod } from '../payment/schemas.ts'
 import { QuotedPolicies } from './quotes.ts'
 
 export const BookingStatus = OneOf(['held', 'confirmed', 'in_house', 'completed', 'cancelled', 'expired', 'no_show'])
@@ -108,7 +109,7 @@ const fields = {
   policies: QuotedPolicies,
   payments: List(
     Obj(
-      { paymentId: Uuid, method: Text(1, 20), amount: Amount, status: PaymentStatus, createdAt: Instant },
+      { paymentId: Uuid, method: AnyMethod, amount: Amount, status: PaymentStatus, createdAt: Instant },
       { title: 'BookingPayment' },
     ),
     { max: 500 },

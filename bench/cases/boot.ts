@@ -85,7 +85,7 @@ const slowestFirstUse = (checks: readonly Check[]): { name: string; ms: number }
 }
 
 export const bench: Bench = async () => {
-  if (!isBuilt()) await build()
+  if (!isBuilt()) await build({ proves: false })
   const { routes } = await import('../../api/routes.ts')
   const whole = await compiledWith(catalogue, routes.length)
   const today = fileURLToPath(new URL('../../dist/api/main.js', import.meta.url))

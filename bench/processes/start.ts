@@ -10,7 +10,7 @@ export type Started = { baseUrl: string; stop: () => Promise<void> }
 
 /** The api as it is deployed: compiled, a process of its own. */
 export const startApi = async (environment: Record<string, string> = {}): Promise<Started> => {
-  if (!isBuilt()) await build()
+  if (!isBuilt()) await build({ proves: false })
   const main = fileURLToPath(new URL('../../dist/api/main.js', import.meta.url))
   const profile = process.env.BENCH_PROFILE === 'api' ? ['--cpu-prof', '--cpu-prof-dir=.data/profiles'] : []
   const guarded = guard([process.execPath, ...profile, main], {

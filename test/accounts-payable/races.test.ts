@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { itemsToSend, sendItem, transferEnded } from '../../db/accounts-payable/index.ts'
+import { itemsToSend, paymentsToStart, sendItem, transferEnded } from '../../db/accounts-payable/index.ts'
 import { connectedSender, registerPixSender } from '../../db/cash/index.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openPayables } from './desk.ts'
@@ -144,6 +144,17 @@ describe('what is owed', function () {
     expect(await a.refused(a.finance, 'POST', `${path}/approve`)).to.deep.equal([403, 'self_approval'])
     await a.good(a.owner, 'POST', `${path}/approve`)
     const { tenantId } = a.house
+    const toStart = async () => (await inPlatform(paymentsToStart)).filter(({ id }) => id === batch.id)
+    const change = (text: string) => world.database.admin.raw(text, [tenantId])
+    expect(await toStart(), 'its job is there').to.deep.equal([])
+    await change(`delete from jobs where kind = 'payments.start-payment' and tenant_id = ?`)
+    expect(await toStart(), 'its job was lost').to.deep.equal([{ tenantId, id: batch.id }])
+    await change(`update tenant set features = array_remove(features, 'financial') where id = ?`)
+    expect(await toStart(), 'takes nobody’s place without the feature').to.deep.equal([])
+    await change(`update tenant set features = array_append(features, 'financial'), status = 'suspended' where id = ?`)
+    expect(await toStart(), 'or while the tenant is suspended').to.deep.equal([])
+    await change(`update tenant set status = 'active' where id = ?`)
+    expect(await toStart()).to.have.length(1)
     const [first = '', second = ''] = await inTenant(tenantId, (trx) => itemsToSend(trx, batch.id))
     // Killed before the commit of an item, then begun again twice.
     await inTenant(tenantId, async (trx) => {

@@ -68,6 +68,7 @@ inBrowser(
       ['workers', '/workers'],
       ['jobs', '/jobs'],
       ['acts', '/acts'],
+      ['database', '/database'],
       ['job', `/jobs/${given.jobId}`],
     ]
 
@@ -120,6 +121,39 @@ inBrowser(
             `Math.min(360, ...[...document.querySelectorAll('caption, td[data-label]')].map((each) => each.clientWidth))`,
           )
           expect(narrowest, `${name}: no column of single letters`).to.be.greaterThan(200)
+        }
+      } finally {
+        await page.setViewportSize({ width: 1280, height: 900 })
+      }
+    })
+
+    it('cut no word in the middle, on a desk or a phone', async () => {
+      // What has no blank for more than 20 characters, such as a code, may go on in the next line anywhere.
+      const cut = `[...document.querySelectorAll('main, header, footer')].flatMap((root) => {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+        const found = []
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          if (node.parentElement.closest('code, pre, option, select, svg, .skip, thead')) continue
+          for (const token of node.data.matchAll(/\\S+/g)) {
+            if (token[0].length > 20) continue
+            for (const word of token[0].matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+              const range = document.createRange()
+              range.setStart(node, token.index + word.index)
+              range.setEnd(node, token.index + word.index + word[0].length)
+              const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+              if (lines.size > 1) found.push(word[0])
+            }
+          }
+        }
+        return found
+      }).concat([...document.querySelectorAll('select')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.id))`
+      try {
+        for (const width of [1280, 360]) {
+          await page.setViewportSize({ width, height: 740 })
+          for (const [name = '', path = ''] of places()) {
+            await page.goto(`${base}${path}`)
+            expect(await inPage<string[]>(cut), `${name} at ${width}`).to.deep.equal([])
+          }
         }
       } finally {
         await page.setViewportSize({ width: 1280, height: 900 })

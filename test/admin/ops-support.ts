@@ -83,3 +83,16 @@ export const fill = async (world: Pick<World, 'database'>) => {
   )
   return { tenantId, jobId, done }
 }
+
+/** Ids of dead jobs, the oldest first. */
+export const deadIn = async ({ database }: Pick<World, 'database'>): Promise<string[]> =>
+  (await sql<{ id: string }>(database.admin, `select id from jobs where status = 'dead' order by seq`)).map(
+    ({ id }) => id,
+  )
+
+/** The last act of an operator in the audit trail. */
+export const lastAct = ({ database }: Pick<World, 'database'>) =>
+  sql<{ action: string; reason: string; actorId: string; actorType: string }>(
+    database.admin,
+    `select action, reason, actor_id, actor_type from audit_entry where actor_type = 'superuser' order by at desc limit 1`,
+  )

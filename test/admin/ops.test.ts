@@ -2,17 +2,16 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { sql } from '../../db/lib/connection.ts'
 import { closeRedis } from '../../api/lib/redis.ts'
-import { clientOf } from '../support/client.ts'
-import type { Reply } from '../support/client.ts'
 import { connectRedis } from '../support/redis.ts'
 import { useWorld } from '../support/world.ts'
 import { forgetLimits } from '../auth/support.ts'
-import { fill, hostile, makeOperator, operator } from './ops-support.ts'
+import { deadIn, fill, hostile, lastAct, makeOperator } from './ops-support.ts'
+import { base, visitsOf } from './ops-visit.ts'
 
-const base = '/superuser/ops'
 const places = [
   '/acts',
   '',
+  '/database',
   '/queues',
   '/queues/messages',
   '/tenants',
@@ -23,49 +22,12 @@ const places = [
   '/jobs',
 ]
 
-type Send = { cookie?: string; form?: Record<string, string> | [string, string][]; origin?: string | null }
-
 describe('the operations pages', () => {
   const world = useWorld()
   let userId: string
-  before(async () => {
-    userId = await makeOperator()
-  })
+  before(async () => void (userId = await makeOperator()))
   beforeEach(() => forgetLimits(world))
-
-  const send = (method: string, path: string, { cookie = '', form, origin = world.baseUrl }: Send = {}) =>
-    clientOf(world.baseUrl)<string>(method, path, {
-      headers: {
-        ...(cookie === '' ? {} : { cookie }),
-        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-        ...(form === undefined || origin === null ? {} : { origin }),
-      },
-      ...(form === undefined ? {} : { raw: new URLSearchParams(form).toString() }),
-    })
-  const setCookies = (reply: Reply<unknown>) =>
-    (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0] ?? '')
-  const tokenOf = (page: Reply<string>) => /name="formToken" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
-
-  /** Cookies of session and form, and the form's token. */
-  let signedIn: { cookie: string; formToken: string } | null = null
-  const enter = async () => {
-    if (signedIn) return signedIn
-    const first = await send('GET', `${base}/sign-in`)
-    const form = { ...operator, formToken: tokenOf(first) }
-    const reply = await send('POST', `${base}/sign-in`, { cookie: setCookies(first).join('; '), form })
-    expect([reply.status, reply.headers.location]).to.deep.equal([303, base])
-    const session = setCookies(reply).join('; ')
-    const page = await send('GET', `${base}/queues/messages`, { cookie: session })
-    expect(page.status).to.equal(200)
-    signedIn = { cookie: [session, ...setCookies(page)].join('; '), formToken: tokenOf(page) }
-    return signedIn
-  }
-  const get = async (path: string) => send('GET', `${base}${path}`, { cookie: (await enter()).cookie })
-  const post = async (path: string, form: Record<string, string> | [string, string][], options: Send = {}) => {
-    const { cookie, formToken } = await enter()
-    const fields = Array.isArray(form) ? form : Object.entries(form)
-    return send('POST', `${base}${path}`, { cookie, form: [['formToken', formToken], ...fields], ...options })
-  }
+  const { send, enter, get, post } = visitsOf(() => world.baseUrl)
 
   it('are shown to signed-in N1 alone', async () => {
     for (const path of [...places, '/nothing', '/style.css']) {
@@ -105,18 +67,7 @@ describe('the operations pages', () => {
     before(async () => {
       given = await fill(world)
     })
-    const deadIds = async () => {
-      const rows = await sql<{ id: string }>(
-        world.database.admin,
-        `select id from jobs where status = 'dead' order by seq`,
-      )
-      return rows.map((row) => row.id)
-    }
-    const trail = () =>
-      sql<{ action: string; reason: string; actorId: string; actorType: string }>(
-        world.database.admin,
-        `select action, reason, actor_id, actor_type from audit_entry where actor_type = 'superuser' order by at desc limit 1`,
-      )
+    const deadIds = () => deadIn(world)
 
     it('write what others wrote as text, whatever it is', async () => {
       const group = '/dead/group?queue=messages&kind=messages.trigger&error=ECONNREFUSED'
@@ -141,10 +92,41 @@ describe('the operations pages', () => {
         'guest.created',
         'payments.process-callback',
         'Discard for good',
+        '2 starts ended without a word: the process died or was lost',
+        'the next try after 4 s',
+        'succeeded after 0 s (HTTP 200)',
       ])
         expect(body, part).to.include(part)
       const over = await get(`/jobs/${given.done}`)
       expect(over.body).to.include('Ended: done').and.include('Run again as a new job')
+    })
+
+    it('lead from each warning, check and count of the overview to its page, and from the counts of a queue to its jobs', async () => {
+      const { admin } = world.database
+      await admin.raw(`update jobs set status = 'running', leased_until = now() + interval '1 minute', worker = 'w'
+        where id = (select id from jobs where status = 'dispatched' order by seq limit 1)`)
+      const { body } = await get('')
+      const bare = (pattern: RegExp, text = body) =>
+        [...text.matchAll(pattern)].filter(([, inner = '']) => !/<a href="[^"]+"/.test(inner))
+      const counts = [...body.matchAll(/<dd>([^]*?)<\/dd>/g)]
+      expect(counts.length).to.be.at.least(8)
+      expect(bare(/<dd>([^]*?)<\/dd>/g), 'counts').to.deep.equal([])
+      expect(bare(/<th scope="row">([^]*?)<\/th>/g, body.slice(body.indexOf('<h2>Checks'))), 'checks').to.deep.equal([])
+      expect(bare(/<br \/>([^:]*):/g), 'warnings').to.deep.equal([])
+      const pages = new Set([...body.matchAll(/<a href="(\/superuser\/ops\/[^"#]+)"/g)].map(([, path = '']) => path))
+      for (const path of pages) {
+        if (path.endsWith('/sign-out')) continue
+        expect(
+          (await get(path.slice(base.length).replaceAll('&#38;', '&').replaceAll('&amp;', '&'))).status,
+          path,
+        ).to.equal(200)
+      }
+      const queues = (await get('/queues')).body.replaceAll('&#38;', '&')
+      expect(queues).to.include(`${base}/jobs?queue=messages&status=pending&clock=1`)
+      expect((await get('/jobs?queue=messages&status=pending&clock=1')).body).to.include('messages.deliver')
+      expect((await get('/database')).body)
+        .to.include('Open transactions')
+        .and.include('all applied')
     })
 
     it('refuse forms of other origins, and without their token', async () => {
@@ -170,7 +152,7 @@ describe('the operations pages', () => {
       expect(blank.body).to.include('must be 3 to 500 characters')
       const paused = await post('/queues/messages/pause', { reason: 'the provider asks for it', minutes: '5' })
       expect([paused.status, paused.headers.location]).to.deep.equal([303, `${base}/queues/messages?done=paused`])
-      expect((await trail())[0]).to.deep.equal({
+      expect((await lastAct(world))[0]).to.deep.equal({
         action: 'queue.pause',
         reason: 'the provider asks for it',
         actorId: userId,
@@ -184,7 +166,7 @@ describe('the operations pages', () => {
       await post('/providers/resume', { provider: 'smtp', reason: 'it is back' })
       await post('/providers/open', { gate: 'sandbox:acct_1', reason: 'they told us' })
       expect((await get('/providers')).body).not.to.include('Open the gate now')
-      expect((await trail())[0]).to.include({ action: 'provider.open', reason: 'they told us' })
+      expect((await lastAct(world))[0]).to.include({ action: 'provider.open', reason: 'they told us' })
       await post('/providers/rate', { gate: 'kind:messages.deliver', perSecond: '20', reason: 'their new limit' })
       const unknown = await post('/providers/rate', {
         gate: 'kind:nothing',
@@ -240,8 +222,18 @@ describe('the operations pages', () => {
         expect(held, path).not.to.include('http-equiv="refresh"')
         expect(held, path).to.include('Let it refresh')
       }
-      for (const path of ['/providers', '/queues/messages', '/jobs', `/jobs/${given.jobId}`])
-        expect((await get(path)).body, path).not.to.include('http-equiv="refresh"')
+      const [pending] = await sql<{ id: string }>(
+        world.database.admin,
+        `select id from jobs where status = 'pending' limit 1`,
+      )
+      for (const path of ['/providers', '/queues/messages', '/jobs', `/jobs/${given.jobId}`]) {
+        const still = (await get(path)).body
+        expect(still, path).not.to.include('http-equiv="refresh"')
+        expect(still, 'what is being filled in is not lost').to.include(`${base}${path}?hold=0">Let it refresh`)
+        const going = (await get(`${path}?hold=0`)).body
+        expect(going, path).to.include('http-equiv="refresh"').and.to.include(`${base}${path}">Hold it`)
+      }
+      expect((await get(`/jobs/${pending?.id}`)).body, 'a job to look at alone').to.include('http-equiv="refresh"')
       const short = (await get(`/jobs?q=${given.jobId.slice(0, 8)}`)).body
       expect(short).to.include(`/superuser/ops/jobs/${given.jobId}`)
       expect((await get(`/jobs?q=${encodeURIComponent(hostile)}`)).status).to.equal(200)
@@ -254,11 +246,12 @@ describe('the operations pages', () => {
       const [known, ended] = await sql<{ id: string }>(
         admin,
         `insert into external_call (tenant_id, job_id, provider, operation, idempotency_key, state, started_at) values
-           (?, gen_random_uuid(), 'sandbox', 'submit', ?, 'unknown', now() - interval '1 hour'),
+           (?, cast(? as uuid), 'sandbox', 'submit', ?, 'unknown', now() - interval '1 hour'),
            (?, gen_random_uuid(), 'sandbox', 'submit', ?, 'succeeded', now() - interval '1 hour') returning id`,
-        [given.tenantId, `pay-${paymentId}`, given.tenantId, `pay-${randomUUID()}`],
+        [given.tenantId, given.jobId, `pay-${paymentId}`, given.tenantId, `pay-${randomUUID()}`],
       )
-      expect((await get('/providers')).body).to.include('Ask the gateway now')
+      for (const path of ['/providers', `/jobs/${given.jobId}`])
+        expect((await get(path)).body, path).to.include('Ask the gateway now')
       const asked = await post('/providers/ask', { callId: known?.id ?? '', reason: 'the guest is on the phone' })
       expect(asked.headers.location).to.match(/^\/superuser\/ops\/jobs\/[0-9a-f-]{36}$/)
       const again = await post('/providers/ask', { callId: known?.id ?? '', reason: 'the guest is on the phone' })

@@ -7,6 +7,7 @@ import { useWorld } from '../support/world.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
+import { makeBooking, makeTill, pay, paymentOf, work } from '../payment/support.ts'
 import { putJobs } from './support.ts'
 
 describe('finding a job by what a hotel says', () => {
@@ -77,6 +78,16 @@ describe('finding a job by what a hotel says', () => {
     const kinds = async (filter: object) => (await found(filter)).rows.map(({ kind }) => kind)
     expect(await kinds({})).to.include(tick?.job.name)
     expect(await kinds({ without })).not.to.include(tick?.job.name)
+  })
+
+  it('leads from a payment, by its id or the reference of the gateway, to its jobs', async () => {
+    const till = await makeTill()
+    const { id } = await pay(till, await makeBooking(till))
+    await work()
+    const { externalId } = await paymentOf(till, id)
+    const ids = await inPlatform((trx) => subjectsOf(trx, externalId ?? ''))
+    expect(ids).to.deep.equal([id])
+    expect((await found({ subjectIds: ids })).rows.map(({ kind }) => kind)).to.include('payments.submit')
   })
 
   it('tells what operators did, with who and why', async () => {

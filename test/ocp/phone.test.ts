@@ -10,7 +10,7 @@ import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
-import { attemptsOf, deliverAll, messagesOf, useMailPeer } from '../support/messages.ts'
+import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailPeer } from '../support/messages.ts'
 import { startTwilioPeer } from '../support/twilio-peer.ts'
 import type { TwilioPeer } from '../support/twilio-peer.ts'
 
@@ -257,6 +257,19 @@ describe('messages by SMS and WhatsApp', () => {
     expect(usualPlan('payment-captured', order).map((step) => step.channel)).to.deep.equal(['email', 'sms'])
     expect(usualPlan('arrival-day', order).map((step) => step.channel)).to.deep.equal(['sms', 'email'])
     expect(usualPlan('reservation-confirmed', ['sms']).map((step) => step.channel)).to.deep.equal(['sms'])
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update property set settings = jsonb_set(settings, '{messages}', '{"order": ["sms", "email"]}') where id = ?`,
+        [house.propertyId],
+      ),
+    )
+    await makeConfirmed(house, { email: 'ana@example.com' })
+    await deliverAll()
+    const [confirmation] = await messagesOf(house)
+    expect(confirmation).to.include({ status: 'sent' })
+    expect(mail.peer.mails.map(({ to }) => to)).to.deep.equal([['ana@example.com']])
+    expect(peer.texts, 'a text would come if the mail did not').to.deep.equal([])
   })
 
   it('of unknown outcome wait where Twilio refuses our credentials, and are looked for afterwards', async () => {

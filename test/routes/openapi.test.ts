@@ -116,6 +116,46 @@ describe('the document of the routes', () => {
     expect([...lacking].toSorted()).to.deep.equal([])
   })
 
+  it('says what every flag asks, what every word chooses between, and what a decimal counts', () => {
+    const lacking = new Set<string>()
+    const isTold = ({ type, anyOf, pattern, ...rest }: Json): boolean =>
+      (type === 'boolean' && !('const' in rest)) ||
+      'enum' in rest ||
+      (typeof pattern === 'string' && /^\^-?\??.*\\d.*\\\./.test(pattern)) ||
+      (Array.isArray(anyOf) && anyOf.length <= 2 && (anyOf as Json[]).some(isTold))
+    const walk = (part: unknown) => {
+      if (typeof part !== 'object' || part === null) return
+      const { properties } = part as { properties?: Record<string, Json> }
+      for (const [name, schema] of Object.entries(properties ?? {}))
+        if (isTold(schema) && !('description' in schema) && !['status', 'kind', 'code'].includes(name))
+          lacking.add(name)
+      for (const [key, value] of Object.entries(part)) if (key !== 'example') walk(value)
+    }
+    walk(document)
+    expect([...lacking].toSorted()).to.deep.equal([])
+  })
+
+  it('lists the words of every status and sort', () => {
+    const lacking: string[] = []
+    const isOpen = (schema: Json): boolean =>
+      schema['type'] === 'string' && !('enum' in schema) && !('const' in schema)
+        ? true
+        : [...((schema['anyOf'] ?? []) as Json[]), ...('items' in schema ? [schema['items'] as Json] : [])].some(isOpen)
+    const walk = (part: unknown, path: string) => {
+      if (typeof part !== 'object' || part === null) return
+      const { properties } = part as { properties?: Record<string, Json> }
+      for (const [name, schema] of Object.entries(properties ?? {}))
+        if (/^(status|state|sort)$|Status$/.test(name) && isOpen(schema)) lacking.push(`${path}.${name}`)
+      for (const [key, value] of Object.entries(part)) if (key !== 'example') walk(value, `${path}/${key}`)
+    }
+    walk(document.components, '')
+    walk(document.paths, '')
+    for (const { operationId, parameters } of operations.values())
+      for (const { name, schema } of parameters)
+        if (/^(status|sort)$/.test(name) && isOpen(schema as Json)) lacking.push(`${operationId}?${name}`)
+    expect(lacking).to.deep.equal([])
+  })
+
   it('names every reply that more than one operation answers', () => {
     const found = new Map<string, Set<string>>()
     for (const { operationId, responses } of operations.values())
@@ -209,6 +249,10 @@ describe('the document of the routes', () => {
     const list = document.paths['/api/tenants/{tenantId}/properties']?.['get']
     const sort = list?.parameters.find(({ name }) => name === 'sort')?.schema as { items: { enum: string[] } }
     expect(sort.items.enum).to.include.members(['name', '-name'])
+    const status = document.paths['/api/tenants/{tenantId}/reservations']?.['get']?.parameters.find(
+      ({ name }) => name === 'status',
+    )?.schema as { items: { enum: string[] } }
+    expect(status.items.enum).to.include.members(['held', 'checked_in', 'no_show'])
     const replies = Object.entries(document.components.responses) as [string, { headers: object }][]
     for (const [name, { headers }] of replies)
       expect(headers, name).to.include.keys(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-Request-Id'])

@@ -11,6 +11,7 @@ import type { Operator } from '../dashboard-session.ts'
 import { formToken, readForm, refuseForeign, sendHtml } from '../forms.ts'
 import { html } from '../html.ts'
 import { acts } from './acts.ts'
+import { database } from './database.ts'
 import { actions as deadActions, pages as deadPages } from './dead.ts'
 import { job } from './job.ts'
 import { find } from './jobs.ts'
@@ -29,6 +30,7 @@ export const operationsSignIn = guardedSignIn('operations.signIn', base)
 
 const pages: Page[] = [
   overview,
+  database,
   ...queuePages,
   tenants,
   ...deadPages,
@@ -69,12 +71,12 @@ const contextOf = (ctx: Context, operator: Operator) => ({
   address: clientAddress(ctx.req),
 })
 
-/** Held or not, as the address says. */
-const liveOf = (path: string, querystring: string) => {
+/** Held or not, as the address says; a page with something to fill in is held unless it says otherwise. */
+const liveOf = (path: string, querystring: string, isLive: boolean) => {
   const query = new URLSearchParams(querystring)
-  const isHeld = query.get('hold') === '1'
-  if (isHeld) query.delete('hold')
-  else query.set('hold', '1')
+  const isHeld = isLive ? query.get('hold') === '1' : query.get('hold') !== '0'
+  if (isHeld === isLive) query.delete('hold')
+  else query.set('hold', isHeld ? '0' : '1')
   const search = query.toString()
   return { isHeld, toggle: search === '' ? path : `${path}?${search}` }
 }
@@ -88,12 +90,12 @@ const show = async (ctx: Context, operator: Operator): Promise<void> => {
       found.page.show({ trx, params: found.params, query: new URLSearchParams(ctx.querystring), formToken: token }),
     contextOf(ctx, operator),
   )
-  const { isLive, ...shownView } = view
+  const { isLive = false, ...shownView } = view
   sendHtml(
     ctx,
     200,
     opsPolicy,
-    layout({ ...shownView, operator: operator.email, ...(isLive ? { live: liveOf(ctx.path, ctx.querystring) } : {}) }),
+    layout({ ...shownView, operator: operator.email, live: liveOf(ctx.path, ctx.querystring, isLive) }),
   )
 }
 

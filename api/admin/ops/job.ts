@@ -205,8 +205,13 @@ export const job: Page = {
     const { job: record } = timeline
     const causes = await whyWaits(trx, jobId)
     const events = record.tenantId === null ? [] : await eventsOfRequest(record.tenantId, record.requestId)
+    const acting = actForm(record, formToken)
+    const unheard = timeline.calls.filter(
+      (call) => isOfMoney(call) && (call.state === 'unknown' || call.state === 'started'),
+    )
     return {
       title: record.kind,
+      ...(acting === null && unheard.length === 0 ? { isLive: true } : {}),
       place: '/jobs',
       note: replayNote(query),
       body: html`<section>
@@ -245,16 +250,14 @@ export const job: Page = {
               }`
           }
         </section>
-        ${waiting(causes)} ${actForm(record, formToken)}
-        ${timeline.calls
-          .filter((call) => isOfMoney(call) && (call.state === 'unknown' || call.state === 'started'))
-          .map(
-            (call, place) =>
-              html`<section>
-                <h2>Without an outcome: ${call.provider} ${call.operation}</h2>
-                ${askForm(call.id, `ask-${place}`, formToken)}
-              </section> `,
-          )}
+        ${waiting(causes)} ${acting}
+        ${unheard.map(
+          (call, place) =>
+            html`<section>
+              <h2>Without an outcome: ${call.provider} ${call.operation}</h2>
+              ${askForm(call.id, `ask-${place}`, formToken)}
+            </section> `,
+        )}
         <section>
           <h2>Timeline</h2>
           <ol class="timeline">

@@ -28,7 +28,7 @@ export type Frame = {
   /** Result of the action that led here. */
   note?: Html | null
   body: Part
-  /** Of a page that refreshes by itself: its own address, held or not. */
+  /** Of a page that refreshes by itself, or may: its own address, held or not. */
   live?: { isHeld: boolean; toggle: string }
 }
 

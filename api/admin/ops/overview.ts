@@ -1,4 +1,4 @@
-import type { Check, CheckName } from '../../../db/jobs/index.ts'
+import type { Check, CheckName, QueueState } from '../../../db/jobs/index.ts'
 import { lasting } from '../../../config/lasting.ts'
 import { checksOf, readHealth, statusOf, lastHour } from '../../../db/jobs/index.ts'
 import { redisHealth } from '../health.ts'
@@ -10,24 +10,25 @@ import { facts, number, table, tag } from './parts.ts'
 import type { Page } from './visit.ts'
 
 /** The page of each check. */
-const pageOf: Partial<Record<CheckName, string>> = {
-  relay: '/workers',
-  scheduler: '/workers',
-  workers: '/workers',
-  deaths: '/workers',
-  queues: '/queues',
-  pauses: '/queues',
-  schedules: '/schedules',
-  dead_letters: '/dead',
-  gateways: '/providers',
-  credentials: '/providers',
-  accounts: '/providers',
+const pageOf: Record<CheckName, string> = {
+  database: `${base}/database`,
+  transactions: `${base}/database`,
+  migrations: `${base}/database`,
+  redis: '/superuser/dashboard',
+  redis_memory: '/superuser/dashboard',
+  relay: `${base}/workers`,
+  scheduler: `${base}/workers`,
+  workers: `${base}/workers`,
+  deaths: `${base}/workers`,
+  queues: `${base}/queues`,
+  pauses: `${base}/queues`,
+  schedules: `${base}/schedules`,
+  dead_letters: `${base}/dead`,
+  gateways: `${base}/providers`,
+  credentials: `${base}/providers`,
+  accounts: `${base}/providers`,
 }
-const named = ({ name }: Check): Html => {
-  const path = pageOf[name]
-  const words = name.replace('_', ' ')
-  return path === undefined ? html`${words}` : html`<a href="${base}${path}">${words}</a>`
-}
+const named = ({ name }: Check): Html => html`<a href="${pageOf[name]}">${name.replace('_', ' ')}</a>`
 
 const said = {
   ok: ['note', 'Everything works.'],
@@ -41,10 +42,8 @@ export const overview: Page = {
     const [health, redis, minutes] = [await readHealth(trx), await redisHealth(), await lastHour(trx)]
     const checks = checksOf(health, redis)
     const [look, words] = said[statusOf(checks)]
-    const sum = (of: 'pending' | 'waiting' | 'dispatched' | 'running' | 'dead') =>
-      number(health.queues.reduce((total, queue) => total + queue[of], 0))
-    const perMinute = (of: 'done' | 'failed') =>
-      number(health.queues.reduce((total, queue) => total + queue.perMinute[of], 0))
+    const counted = (path: string, of: (queue: QueueState) => number): Html =>
+      html`<a href="${base}${path}">${number(health.queues.reduce((total, queue) => total + of(queue), 0))}</a>`
     return {
       title: 'Overview',
       isLive: true,
@@ -57,13 +56,13 @@ export const overview: Page = {
         <section>
           <h2>Now</h2>
           ${facts([
-            ['Pending', html`<a href="${base}/jobs?status=pending">${sum('pending')}</a>`],
-            ['Scheduled', sum('waiting')],
-            ['Dispatched', html`<a href="${base}/jobs?status=dispatched">${sum('dispatched')}</a>`],
-            ['Running', html`<a href="${base}/jobs?status=running">${sum('running')}</a>`],
-            ['Dead', html`<a href="${base}/dead">${sum('dead')}</a>`],
-            ['Done a minute', perMinute('done')],
-            ['Failed a minute', perMinute('failed')],
+            ['Pending', counted('/jobs?status=pending&clock=1', (queue) => queue.pending)],
+            ['Scheduled', counted('/jobs?status=pending&clock=1', (queue) => queue.waiting)],
+            ['Dispatched', counted('/jobs?status=dispatched&clock=1', (queue) => queue.dispatched)],
+            ['Running', counted('/jobs?status=running&clock=1', (queue) => queue.running)],
+            ['Dead', counted('/dead', (queue) => queue.dead)],
+            ['Done a minute', counted('/jobs?status=done&clock=1', (queue) => queue.perMinute.done)],
+            ['Failed a minute', counted('/queues', (queue) => queue.perMinute.failed)],
             [
               'Oldest',
               html`<a href="${base}/queues"

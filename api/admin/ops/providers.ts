@@ -167,7 +167,7 @@ const rateForm = (gates: readonly Gate[], formToken: string): Html => {
   const names = [...new Set([...gates.map((gate) => gate.gate), ...kinds])].toSorted()
   return html`<form class="fields" method="post" action="${base}/providers/rate">
     ${hidden({ formToken })}
-    <div>
+    <div class="wide">
       <label for="gate">Account or kind</label>
       <select id="gate" name="gate">
         ${names.map((name) => html`<option>${name}</option>`)}

@@ -18,6 +18,10 @@ const stateOf = ({ pauses, workers }: QueueState): Html => {
   return workers === 0 ? tag('no worker', 'bad') : tag('working', 'good')
 }
 
+/** A count that leads to its jobs. */
+const counted = (queue: string, status: string, count: number): Html =>
+  html`<a href="${href('/jobs', { queue, status, clock: 1 })}">${number(count)}</a>`
+
 const list: Page = {
   path: '/queues',
   show: async ({ trx }) => {
@@ -45,13 +49,13 @@ const list: Page = {
           states.map((state) => [
             html`<a href="${base}/queues/${state.queue}">${state.queue}</a>`,
             stateOf(state),
-            number(state.pending),
+            counted(state.queue, 'pending', state.pending),
             lasting(state.oldestPendingSeconds),
-            number(state.waiting),
-            number(state.dispatched),
-            number(state.running),
+            counted(state.queue, 'pending', state.waiting),
+            counted(state.queue, 'dispatched', state.dispatched),
+            counted(state.queue, 'running', state.running),
             state.dead === 0 ? '0' : html`<a href="${href('/dead', { queue: state.queue })}">${number(state.dead)}</a>`,
-            number(state.perMinute.done),
+            counted(state.queue, 'done', state.perMinute.done),
             number(state.perMinute.failed),
             `${state.workers} (${state.concurrency} at once)`,
           ]),
@@ -86,13 +90,13 @@ const one: Page = {
       body: html`<section>
           <h2>Now ${stateOf(state)}</h2>
           ${facts([
-            ['Pending', number(state.pending)],
+            ['Pending', counted(queue, 'pending', state.pending)],
             ['Oldest', lasting(state.oldestPendingSeconds)],
-            ['Scheduled', number(state.waiting)],
-            ['Dispatched', number(state.dispatched)],
-            ['Running', number(state.running)],
+            ['Scheduled', counted(queue, 'pending', state.waiting)],
+            ['Dispatched', counted(queue, 'dispatched', state.dispatched)],
+            ['Running', counted(queue, 'running', state.running)],
             ['Dead', html`<a href="${href('/dead', { queue })}">${number(state.dead)}</a>`],
-            ['Done a minute', number(state.perMinute.done)],
+            ['Done a minute', counted(queue, 'done', state.perMinute.done)],
             ['Failed a minute', number(state.perMinute.failed)],
             ['Workers', `${state.workers}`],
             ['At once', number(state.concurrency)],

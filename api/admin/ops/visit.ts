@@ -19,7 +19,7 @@ export type View = {
   place: Place
   note?: Html | null
   body: Part
-  /** It shows what changes, and has nothing to fill in: it refreshes by itself. */
+  /** It shows what changes, and has nothing to fill in: it refreshes by itself unless it is held. Any other page is held until it is let. */
   isLive?: true
 }
 

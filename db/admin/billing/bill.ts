@@ -20,7 +20,7 @@ export type SubscriptionFacts = {
   /** The instant at which the period ends in the tenant's zone. */
   endsAt: Date
   action: unknown
-  paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: string } | null
+  paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: 'pending' | 'active' | 'failed' } | null
   pastDueSince: Date | null
   version: number
   currency: string

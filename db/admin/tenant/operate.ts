@@ -99,7 +99,7 @@ export const readTenantDetail = async (trx: PlatformTrx, tenantId: string) => {
     planVersion: number
     periodStart: string
     periodEnd: string
-    paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: string } | null
+    paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: 'pending' | 'active' | 'failed' } | null
     overdueTotal: number
     openTotal: number
   }>(

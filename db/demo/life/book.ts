@@ -10,7 +10,7 @@ import type { Stay } from './stays.ts'
 /** An override of the desk, which the demo's receptionist may make. */
 export const waive = (rules: OverrideRule[], reason: string): Granted => ({ rules, reason, priceCutBps: null })
 
-const token = { all: 'success', due: 'success', pix: 'pix_unpaid', declined: 'decline' } as const
+const token = { all: 'success', due: 'success', disputed: 'disputed', pix: 'pix_unpaid', declined: 'decline' } as const
 
 const mailOf = ([first, last]: Stay['who']) =>
   `${first}.${last}@guests.example`
@@ -60,7 +60,7 @@ export const book = async (trx: Trx, stay: Stay, today: string): Promise<string>
   if (stay.money === 'none') return bookingId
   await payForBooking(trx, bookingId, {
     method: stay.money === 'pix' ? 'pix' : 'card',
-    amount: stay.money === 'due' ? 'due' : 'all',
+    amount: stay.money === 'due' || stay.money === 'disputed' ? 'due' : 'all',
     cardToken: token[stay.money],
   })
   return bookingId

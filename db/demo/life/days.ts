@@ -11,6 +11,7 @@ import { book, roomOfRef, waive } from './book.ts'
 import { meetIssues } from './issues.ts'
 import { openRegister, runRegister } from './money.ts'
 import { buildBooks, buildGroups, buildOffers, buildPapers } from './office.ts'
+import { hearOfDispute, prepareHouse } from './outlook.ts'
 import { stays } from './stays.ts'
 
 const { propertyId } = sol
@@ -113,6 +114,9 @@ const holdRooms = async (trx: Trx, today: string): Promise<void> => {
 
 /** Today as it stands in the morning: some have left, some are still to leave, and a room is under repair. */
 export const beginToday = async (trx: Trx, today: string): Promise<void> => {
+  await changeSettings(trx, propertyId, { registration: { mode: 'warn' } })
+  await prepareHouse(trx, today)
+  await hearOfDispute(trx)
   await leave(trx, ['SOL-201'])
   await cancel(trx, 'SOL-501', 'automatic')
   for (const stay of of('SOL-3').filter((one) => one.source === 'walk_in')) await book(trx, stay, today)

@@ -4,6 +4,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { people, sol } from '../ids.ts'
 import { beginToday, liveFirstDay, liveSecondDay, takeBookings } from './days.ts'
 import { billAgency, collectMoney, openAccounts } from './money.ts'
+import { planAhead } from './outlook.ts'
 import { approveBills, payBills, recordBills } from './payables.ts'
 
 const actorOf = (role: 'receptionist' | 'finance' | 'owner') => {
@@ -58,6 +59,7 @@ const nextStep = ({ firstDay, booked, hasMoney, audits, closed, bills }: State):
     return by('finance', async (trx) => {
       await collectMoney(trx, today)
       await payBills(trx)
+      await planAhead(trx, today)
     })
   return by('receptionist', (trx) => beginToday(trx, today))
 }

@@ -1,7 +1,7 @@
 import { sol } from '../ids.ts'
 
 /** The payment of a booking. `due`: the deposit by card. `none`: the booker is trusted. */
-type Money = 'all' | 'due' | 'declined' | 'pix' | 'none'
+type Money = 'all' | 'due' | 'disputed' | 'declined' | 'pix' | 'none'
 
 export type Stay = {
   /** The booking's reference, by which later steps find it. */
@@ -76,7 +76,7 @@ export const stays: readonly Stay[] = [
   stay('SOL-407', ['Isadora', 'Freitas', 'BR', 'pt-BR'], [standard, saver], [18, 2]),
   stay('SOL-408', ['Camila', 'Torres', 'UY', 'es'], [deluxe, flexible], [21, 4], { money: 'due' }),
   stay('SOL-409', ['Fábio', 'Mendes', 'BR', 'pt-BR'], [standard, flexible], [25, 1], { money: 'none' }),
-  stay('SOL-410', ['Aiko', 'Tanaka', 'JP', 'en'], [standard, flexible], [33, 6], { money: 'due' }),
+  stay('SOL-410', ['Aiko', 'Tanaka', 'JP', 'en'], [standard, flexible], [33, 6], { money: 'disputed' }),
   stay('SOL-411', ['Otávia', 'Leal', 'BR', 'pt-BR'], [deluxe, flexible], [40, 2], { money: 'due' }),
   stay('SOL-412', ['Ana Lúcia', 'Vidal', 'BR', 'pt-BR'], [standard, flexible], [48, 5], { money: 'due', ages: [8] }),
   stay('SOL-413', ['Connor', 'Byrne', 'IE', 'en'], [standard, saver], [55, 2], { adults: 1 }),

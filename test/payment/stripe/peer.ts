@@ -51,6 +51,8 @@ export type Peer = {
   seen: Seen[]
   kept: Map<string, Kept>
   fault: Fault
+  /** The connected account that alone meets the fault; null: all do. */
+  faultOf: string | null
   plans: Plans
   close: () => Promise<void>
 }
@@ -163,7 +165,15 @@ export const startStripePeer = async (judge: Judge): Promise<Peer> => {
     if (fault === 'other_id') return { ...body, id: 'ch_1' }
     return reply
   }
-  const peer = { url: '', seen: [] as Seen[], kept, plans, fault: 'none' as Fault, close: () => Promise.resolve() }
+  const peer = {
+    url: '',
+    seen: [] as Seen[],
+    kept,
+    plans,
+    fault: 'none' as Fault,
+    faultOf: null as string | null,
+    close: () => Promise.resolve(),
+  }
   const answer = (request: IncomingMessage, response: ServerResponse, text: string) => {
     const url = new URL(request.url ?? '/', 'http://stripe')
     const body = parseForm(text)
@@ -175,7 +185,8 @@ export const startStripePeer = async (judge: Judge): Promise<Peer> => {
       if (wrong) throw new Error(wrong)
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(reply))
     }
-    const { fault } = peer
+    const isMet = peer.faultOf === null || request.headers['stripe-account'] === peer.faultOf
+    const fault = isMet ? peer.fault : 'none'
     if (fault === 'reset') return void request.socket.destroy()
     if (fault === 'error_json') return send(500, { error: { type: 'api_error', message: 'Something went wrong' } })
     if (fault === 'error_html')
