@@ -110,8 +110,8 @@ export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]
   return results
 }
 
-/** Asks for a run of the checks; while one is under way, its id is answered. */
-export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<string> => {
+/** Asks for a run of the checks. Answers its id, or that of the one under way with `isNew` false. */
+export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<{ id: string; isNew: boolean }> => {
   const { tenantId } = contextOf(trx)
   const [made] = await sql<{ id: string }>(
     trx,
@@ -126,14 +126,14 @@ export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<str
       { tenantId: tenantId ?? '', integrityRunId: made.id },
       { uniqueKey: made.id },
     )
-    return made.id
+    return { id: made.id, isNew: true }
   }
   const [live] = await sql<{ id: string }>(
     trx,
     `select id from integrity_run where tenant_id = ? and book_id = ? and status in ('queued', 'running')`,
     [tenantId, bookId],
   )
-  return live ? live.id : requestIntegrityRun(trx, bookId)
+  return live ? { id: live.id, isNew: false } : requestIntegrityRun(trx, bookId)
 }
 
 type InTrx = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
