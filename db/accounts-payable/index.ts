@@ -21,6 +21,7 @@ export { approvePayment, failUnsent, itemsToSend, paymentsToStart, sendItem, tra
 export { payableTarget } from './payments/statement.ts'
 export { policyOf, setPolicy } from './policy.ts'
 export { changeRecurring, createRecurring, dueRecurring, listRecurring, occur, readRecurring } from './recurring.ts'
+export { billFilesToErase, eraseBillFiles } from './retention.ts'
 export { lockPayable } from './state.ts'
 export { registerStock } from './stock.ts'
 export type { Stock } from './stock.ts'
