@@ -115,6 +115,30 @@ describe('what customers owe', function () {
     expect(await a.failing()).to.deep.equal([])
   })
 
+  it('tells a caller to come again where a customer is held for too long, and changes nothing', async () => {
+    const { id: customerId } = await a.customer()
+    const made = await a.invoice({ customerId, issuedOn: a.on('08-02'), lines: [await a.line(900)] })
+    await world.drain()
+    const credit = { receivableId: made.id, reason: 'An error' }
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`select id from customer where id = ? for update`, [customerId])
+      expect(await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, credit)).to.deep.equal([
+        409,
+        'receivable_busy',
+      ])
+    })
+    expect(
+      await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, {
+        ...credit,
+        amount: 500,
+        lines: [{ accountId: await a.account('4.3.08'), amount: 499 }],
+      }),
+    ).to.deep.equal([422, 'lines_not_equal'])
+    expect(await a.read(made.id)).to.include({ credited: 0, open: 900 })
+    await a.good(a.finance, 'POST', `${a.path}/credit-notes`, credit)
+    await world.drain()
+  })
+
   it('keeps a period from closing while a document waits for its number', async () => {
     const { id: customerId } = await a.customer()
     await a.invoice({ customerId, issuedOn: a.on('01-10'), lines: [await a.line(5)] })
