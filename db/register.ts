@@ -1,8 +1,10 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
 import { ledgerTickReceivables } from '../jobs/accounts-receivable.ts'
 import {
+  creditSumsText,
   payableChecklist,
   payableControls,
+  payableSumsText,
   payableTarget,
   registerStock,
   transferEnded,
@@ -21,11 +23,13 @@ import {
   receiptNumbers,
   receiptOfPix,
   receiptRefundByPix,
+  receiptSumsText,
   receiptTakenBack,
   receivableStatementTarget,
   registerPixCharges,
   receivableChecklist,
   receivableControls,
+  receivableSumsText,
   receivableErasureBlockers,
   receivableTarget,
   refundTransferEnded,
@@ -35,10 +39,12 @@ import {
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
   askPixReturn,
+  cashBalancesText,
   cashChecklist,
   cashControls,
   chargeForecast,
   connectedSender,
+  matchesText,
   registerForecast,
   registerPixModules,
   registerPixReturns,
@@ -46,6 +52,7 @@ import {
   registerSessionMoney,
   registerStatementTarget,
   registerTransferAnswers,
+  sessionsText,
 } from './cash/index.ts'
 import { gapsText, registerNumbered } from './documents/index.ts'
 import {
@@ -56,7 +63,7 @@ import {
   registerTaxDrafts,
 } from './financial/index.ts'
 import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
-import { inventoryControls, openOrders, orderTargets, stockForPayables } from './inventory/index.ts'
+import { inventoryControls, openOrders, orderTargets, stockForPayables, stockSumsText } from './inventory/index.ts'
 import { hearGuest } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
@@ -119,7 +126,18 @@ export const registerModules = () => {
   registerChecklist(cashChecklist)
   for (const item of [...payableChecklist, ...receivableChecklist, ...receiptChecklist]) registerChecklist(item)
   registerNumbered('receivable', numberedReceivables)
-  registerCheck('exposure_equals_open', exposureText)
+  for (const [check, text] of Object.entries({
+    exposure_equals_open: exposureText,
+    cash_sums: cashBalancesText,
+    session_sums: sessionsText,
+    match_sums: matchesText,
+    payable_sums: payableSumsText,
+    supplier_credit_sums: creditSumsText,
+    receivable_sums: receivableSumsText,
+    receipt_sums: receiptSumsText,
+    stock_sums: stockSumsText,
+  }))
+    registerCheck(check, text)
   registerBilling(billStays)
   for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables, ledgerTickReceivables])
     registerDaily(daily)

@@ -1,4 +1,5 @@
 /** The debts of the house: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
+export { creditSumsText, payableSumsText } from './checks.ts'
 export { payableChecklist, payableControls } from './controls.ts'
 export { createCredit, listCredits, readCredit, refundCredit, voidCredit } from './credits/credits.ts'
 export { tellDue } from './due.ts'

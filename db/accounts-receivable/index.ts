@@ -40,6 +40,7 @@ export { receiptRefundByPix, refundTransferEnded } from './receipts/refund-outco
 export { reverseReceipt } from './receipts/reverse.ts'
 export { receivableStatementTarget } from './receipts/statement.ts'
 export { undoAllocation } from './receipts/undo.ts'
+export { receiptSumsText, receivableSumsText } from './checks.ts'
 export { exposureText, receivableChecklist, receivableControls } from './controls.ts'
 export {
   archiveCustomer,
