@@ -53,6 +53,7 @@ import {
   registerStatementTarget,
   registerTransferAnswers,
   sessionsText,
+  zNumbersText,
 } from './cash/index.ts'
 import { gapsText, registerNumbered } from './documents/index.ts'
 import {
@@ -130,6 +131,7 @@ export const registerModules = () => {
     exposure_equals_open: exposureText,
     cash_sums: cashBalancesText,
     session_sums: sessionsText,
+    z_numbers_without_gap: zNumbersText,
     match_sums: matchesText,
     payable_sums: payableSumsText,
     supplier_credit_sums: creditSumsText,

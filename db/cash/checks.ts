@@ -20,3 +20,9 @@ export const matchesText = (): string => `
   left join (select x.cash_movement_id, sum(abs(x.amount)) as sum from statement_match x
     where x.tenant_id = :tenantId and x.undone_at is null group by 1) x on x.cash_movement_id = m.id
   where m.tenant_id = :tenantId and m.book_id = :bookId and m.matched <> coalesce(x.sum, 0)`
+
+/** Registers whose counted sessions are not numbered from 1 on without a gap. */
+export const zNumbersText = (): string => `
+  select s.register_id as cash_account_id, count(s.z_number) as numbered, max(s.z_number) as last from cash_session s
+  join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id and a.book_id = :bookId
+  where s.tenant_id = :tenantId and s.z_number is not null group by s.register_id having count(distinct s.z_number) <> max(s.z_number)`

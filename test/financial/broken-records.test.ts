@@ -110,7 +110,7 @@ describe('the nightly checks of a book', function () {
       ...'entries_balance balances_equal_lines book_sums_to_zero closed_untouched events_posted series_without_gap'.split(
         ' ',
       ),
-      ...'seals_without_gap hash_chain reversals_equal archived_zero day_frozen exposure_equals_open cash_sums session_sums match_sums'.split(
+      ...'seals_without_gap hash_chain reversals_equal archived_zero day_frozen exposure_equals_open cash_sums session_sums match_sums z_numbers_without_gap'.split(
         ' ',
       ),
       ...'payable_sums supplier_credit_sums receivable_sums receipt_sums stock_sums'.split(' '),
@@ -191,6 +191,16 @@ describe('the nightly checks of a book', function () {
       breaks: `update receivable set number = 9 where tenant_id = :t and number = 1`,
       mends: `update receivable set number = 1 where tenant_id = :t and number = 9`,
       names: ['series_without_gap'],
+    },
+    'a series that cannot be read': {
+      breaks: `update receivable set series = 'X' where tenant_id = :t and number = 1`,
+      mends: `update receivable set series = to_char(issued_on, 'YYYY') where tenant_id = :t and number = 1`,
+      names: ['series_without_gap'],
+    },
+    'the number of a day of a register': {
+      breaks: `update cash_session set status = 'closed', counted = expected, closed_at = now(), closed_by = cashier_id, closed_xid = opened_xid, z_number = 2 where tenant_id = :t`,
+      mends: `update cash_session set status = 'open', counted = null, closed_at = null, closed_by = null, closed_xid = null, z_number = null where tenant_id = :t`,
+      names: ['z_numbers_without_gap'],
     },
     'the account of a reversal': {
       breaks: `update journal_line l set account_id = (select id from account where book_id = :b and code = '6.1.03')
