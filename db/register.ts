@@ -31,6 +31,7 @@ import {
   receivableControls,
   receivableSumsText,
   receivableErasureBlockers,
+  sealErasedCustomers,
   receivableTarget,
   refundTransferEnded,
   requestFiscal,
@@ -63,7 +64,7 @@ import {
   registerDaily,
   registerTaxDrafts,
 } from './financial/index.ts'
-import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
+import { beforeErasing, erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
 import { inventoryControls, openOrders, orderTargets, stockForPayables, stockSumsText } from './inventory/index.ts'
 import { hearGuest } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
@@ -112,6 +113,7 @@ export const registerModules = () => {
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
   erasureBlockersWith(receivableErasureBlockers)
+  beforeErasing('customer', sealErasedCustomers)
   for (const control of [
     ...cashControls,
     ...payableControls,

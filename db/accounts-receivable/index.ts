@@ -49,7 +49,7 @@ export {
   lockCustomer,
   restoreCustomer,
 } from './customers/customers.ts'
-export { receivableErasureBlockers } from './customers/erasure.ts'
+export { receivableErasureBlockers, sealErasedCustomers, sealForgottenCustomers } from './customers/erasure.ts'
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'
