@@ -180,11 +180,11 @@ describe('the story of odd months', function () {
     })
     await world.drain()
     const { data: found } = await good(finance, 'GET', `cash/bank-statement-lines?bankStatementId=${statement.id}`)
-    const [first, second] = (found as Parsed[]).toSorted((one, other) => one.amount - other.amount)
+    const [first, second] = (found as Parsed[]).toSorted((one, other) => one.amount - other.amount) as [Parsed, Parsed]
     const { installments } = await good(finance, 'GET', `accounts-receivable/receivables/${made.id}`)
     const [one, other] = installments as [Parsed, Parsed]
-    const match = (of: Parsed | undefined, targets: object[]) =>
-      a.send(finance, 'POST', `cash/bank-statement-lines/${of?.id}/match`, { targets })
+    const match = (of: Parsed, targets: object[]) =>
+      a.send(finance, 'POST', `cash/bank-statement-lines/${of.id}/match`, { targets })
     const book = async (code: string, amount: number) => ({
       book: { accountId: await account(code), amount, description: 'Exchange difference' },
     })
