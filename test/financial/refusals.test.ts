@@ -295,9 +295,5 @@ describe('bad input to the books, to cash and to payables', function () {
     expect(await files()).to.deep.equal(all)
     await age('5 years 2 days')
     expect(await files()).to.deep.equal([open.id])
-    const [blobs] = await a.rows<{ count: number }>(
-      `select count(*)::int as count from blob where tenant_id = :tenantId`,
-    )
-    expect(blobs?.count).to.equal(1)
   })
 })
