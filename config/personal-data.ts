@@ -36,7 +36,6 @@ const ofGuest = 't.guest_id = any(:ids::uuid[])'
 const ofBooker = 't.booker_guest_id = any(:ids::uuid[])'
 const ofStay = `t.reservation_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[]))`
 const ofBooking = `select b.id from booking b where b.booker_guest_id = any(:ids::uuid[])`
-const wasBilled = `exists (select from receivable r where r.tenant_id = t.tenant_id and r.customer_id = t.id and r.status <> 'draft')`
 const ofIssue = 't.issue_id in (select i.id from issue i where i.guest_id = any(:ids::uuid[]))'
 const ofFolio = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
   where f.payer_guest_id = any(:ids::uuid[]) or r.primary_guest_id = any(:ids::uuid[])`
@@ -362,16 +361,17 @@ export const personalData: readonly PersonalTable[] = [
       document: 'document',
       search: 'identity',
       sealed: 'contact',
+      identity: 'identity',
     },
     basis: 'legal_obligation',
     erasure: 'null',
     guests: ofGuest,
-    // Who was billed keeps the name and number of the documents; how a customer is reached goes.
+    // The name and number of a customer who was billed are sealed into `identity` before, for as long as the law of taxes wants them.
     set: {
-      legal_name: `case when ${wasBilled} then t.legal_name else 'erased' end`,
+      legal_name: `'erased'`,
       trade_name: `''`,
-      document: `case when ${wasBilled} then t.document end`,
-      search: `case when ${wasBilled} then t.search else 'erased' end`,
+      document: 'null',
+      search: `'erased'`,
       sealed: 'null',
       status: `'archived'`,
     },

@@ -1,8 +1,10 @@
 import { ledgerCollectWithholdings, ledgerGenerateRecurring, ledgerNoticePayables } from '../jobs/accounts-payable.ts'
 import { ledgerTickReceivables } from '../jobs/accounts-receivable.ts'
 import {
+  creditSumsText,
   payableChecklist,
   payableControls,
+  payableSumsText,
   payableTarget,
   registerStock,
   transferEnded,
@@ -21,12 +23,15 @@ import {
   receiptNumbers,
   receiptOfPix,
   receiptRefundByPix,
+  receiptSumsText,
   receiptTakenBack,
   receivableStatementTarget,
   registerPixCharges,
   receivableChecklist,
   receivableControls,
+  receivableSumsText,
   receivableErasureBlockers,
+  sealErasedCustomers,
   receivableTarget,
   refundTransferEnded,
   requestFiscal,
@@ -35,10 +40,12 @@ import {
 import { resolvePlatformCallback } from './admin/index.ts'
 import {
   askPixReturn,
+  cashBalancesText,
   cashChecklist,
   cashControls,
   chargeForecast,
   connectedSender,
+  matchesText,
   registerForecast,
   registerPixModules,
   registerPixReturns,
@@ -46,6 +53,8 @@ import {
   registerSessionMoney,
   registerStatementTarget,
   registerTransferAnswers,
+  sessionsText,
+  zNumbersText,
 } from './cash/index.ts'
 import { gapsText, registerNumbered } from './documents/index.ts'
 import {
@@ -55,8 +64,8 @@ import {
   registerDaily,
   registerTaxDrafts,
 } from './financial/index.ts'
-import { erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
-import { inventoryControls, openOrders, orderTargets, stockForPayables } from './inventory/index.ts'
+import { beforeErasing, erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
+import { inventoryControls, openOrders, orderTargets, stockForPayables, stockSumsText } from './inventory/index.ts'
 import { hearGuest } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
@@ -104,6 +113,7 @@ export const registerModules = () => {
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
   erasureBlockersWith(receivableErasureBlockers)
+  beforeErasing('customer', sealErasedCustomers)
   for (const control of [
     ...cashControls,
     ...payableControls,
@@ -119,7 +129,19 @@ export const registerModules = () => {
   registerChecklist(cashChecklist)
   for (const item of [...payableChecklist, ...receivableChecklist, ...receiptChecklist]) registerChecklist(item)
   registerNumbered('receivable', numberedReceivables)
-  registerCheck('exposure_equals_open', exposureText)
+  for (const [check, text] of Object.entries({
+    exposure_equals_open: exposureText,
+    cash_sums: cashBalancesText,
+    session_sums: sessionsText,
+    z_numbers_without_gap: zNumbersText,
+    match_sums: matchesText,
+    payable_sums: payableSumsText,
+    supplier_credit_sums: creditSumsText,
+    receivable_sums: receivableSumsText,
+    receipt_sums: receiptSumsText,
+    stock_sums: stockSumsText,
+  }))
+    registerCheck(check, text)
   registerBilling(billStays)
   for (const daily of [ledgerGenerateRecurring, ledgerCollectWithholdings, ledgerNoticePayables, ledgerTickReceivables])
     registerDaily(daily)

@@ -938,6 +938,7 @@ export interface CustomerRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  identity: Buffer | null
 }
 
 export interface DepositRow {
@@ -5513,10 +5514,10 @@ export const tables = {
     computed: [],
   },
   customer: {
-    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'document', 'search', 'sealed', 'language', 'guestId', 'termDays', 'billing', 'billingDay', 'currency', 'creditLimit', 'exposure', 'onHold', 'holdReason', 'withholdingTaxCodeIds', 'dunningExempt', 'status', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'legalName', 'tradeName', 'countryCode', 'document', 'search', 'sealed', 'language', 'guestId', 'termDays', 'billing', 'billingDay', 'currency', 'creditLimit', 'exposure', 'onHold', 'holdReason', 'withholdingTaxCodeIds', 'dunningExempt', 'status', 'version', 'createdAt', 'updatedAt', 'identity'],
     documents: [],
     filled: ['tenantId', 'id', 'tradeName', 'countryCode', 'language', 'termDays', 'billing', 'billingDay', 'exposure', 'onHold', 'withholdingTaxCodeIds', 'dunningExempt', 'status', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['document', 'sealed', 'guestId', 'creditLimit', 'holdReason'],
+    nullable: ['document', 'sealed', 'guestId', 'creditLimit', 'holdReason', 'identity'],
     computed: [],
   },
   deposit: {

@@ -1,5 +1,5 @@
 import { Day, Obj, Uuid } from '../config/schema.ts'
-import { every, job } from './job.ts'
+import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
 const ofBook = Obj({ tenantId: Uuid, bookId: Uuid, date: Day })
@@ -48,11 +48,20 @@ export const ledgerNoticePayables = job({
   feature: 'financial',
 })
 
+/** Erases the files of bills that were settled or voided five years ago. */
+export const eraseBillFilesJob = job({
+  name: 'maintenance.erase-bill-files',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 export const accountsPayableJobs: Job[] = [
   startPayment,
   sweepPayments,
   ledgerGenerateRecurring,
   ledgerCollectWithholdings,
   ledgerNoticePayables,
+  eraseBillFilesJob,
 ]
-export const accountsPayableSchedules: Schedule[] = [every(3600, sweepPayments)]
+export const accountsPayableSchedules: Schedule[] = [every(3600, sweepPayments), daily('03:52', eraseBillFilesJob)]

@@ -74,6 +74,14 @@ export const ledgerRunDue = job({
   feature: 'financial',
 })
 
+/** Erases the files of entries that were posted five years ago. */
+export const eraseEntryFilesJob = job({
+  name: 'maintenance.erase-entry-files',
+  queue: 'maintenance',
+  payload: Obj({}),
+  retry: 'tick',
+})
+
 export const financialJobs: Job[] = [
   ledgerPost,
   ledgerSweepPostings,
@@ -85,6 +93,7 @@ export const financialJobs: Job[] = [
   ledgerCloseYear,
   ledgerTickBooks,
   ledgerRunDue,
+  eraseEntryFilesJob,
 ]
 
 export const financialSchedules: Schedule[] = [
@@ -92,4 +101,5 @@ export const financialSchedules: Schedule[] = [
   daily('00:40', ledgerEnsureYears),
   every(3600, ledgerTickBooks),
   daily('03:40', ledgerSweepIntegrity),
+  daily('03:54', eraseEntryFilesJob),
 ]

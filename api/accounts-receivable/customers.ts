@@ -98,10 +98,13 @@ const Customer = Obj(
 
 const contactFields = ['email', 'phone', 'address', 'contacts', 'invoiceEmails']
 
-const show = (customer: CustomerShown, admission: Admission): CustomerShown =>
-  admission.isMasked('Customer')
-    ? { ...maskParty(customer), invoiceEmails: customer.invoiceEmails.map((one) => maskEmail(one)) }
-    : customer
+/** Name and number that the law keeps of an erased customer are for those who may reveal customers. */
+const show = (customer: CustomerShown, admission: Admission): CustomerShown => {
+  const shown = admission.can('reveal', 'Customer') ? { ...customer, ...customer.kept } : customer
+  return admission.isMasked('Customer')
+    ? { ...maskParty(shown), invoiceEmails: shown.invoiceEmails.map((one) => maskEmail(one)) }
+    : shown
+}
 
 const customers = resource({
   name: 'customers',

@@ -44,13 +44,13 @@ const run = route({
   method: 'POST',
   path: `${path}/run`,
   summary: 'Run the integrity checks of a book now',
-  description: 'While a run is under way that one is answered.',
+  description: 'While a run is under way no other begins: `errors` names it.',
   access: can('create', 'IntegrityCheck'),
   status: 201,
   body: Obj({ bookId: Opt(Uuid) }),
   example: { bookId: sampleId('bookId') },
   returns: Run,
-  errors: ['not_found'],
+  errors: ['not_found', 'run_in_progress'],
   handle: ({ trx, body }) => askForChecks(trx, body.bookId),
 })
 

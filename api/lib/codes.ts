@@ -32,6 +32,7 @@ const kinds = {
   guest: { name: 'Guest', codes: ['guest_token_invalid', 'guest_token_missing'] },
   registration: { name: 'Registration', codes: ['registration_token_invalid', 'registration_token_missing'] },
   write: { name: 'Write', codes: ['body_invalid', 'inventory_contended'] },
+  ledger: { name: 'Ledger', codes: ['ledger_busy'] },
   body: { name: 'Body', codes: ['card_data_refused'] },
   record: { name: 'Record', codes: ['not_found'] },
   version: { name: 'Version', codes: ['version_conflict'] },
@@ -74,9 +75,14 @@ const namesRecord = ({ access, path }: AnyRoute): boolean =>
     ([, name]) => name !== 'tenantId' && !(access.kind === 'property' && name === 'propertyId'),
   )
 
+/** Tells whether the endpoint changes the ledger: a lock that it does not get has a code of its own. */
+export const changesLedger = ({ method, path }: AnyRoute): boolean =>
+  method !== 'GET' && path.startsWith('/api/tenants/:tenantId/financial/')
+
 const kindsOf = (route: AnyRoute): Kind[] => {
   const found: Kind[] = [kinds.any, kinds.key, ...ofAccess(route.access)]
   if (route.method !== 'GET') found.push(kinds.write)
+  if (changesLedger(route)) found.push(kinds.ledger)
   if (route.body) found.push(kinds.body)
   if (namesRecord(route)) found.push(kinds.record)
   if (route.record) found.push(kinds.version)

@@ -10,6 +10,7 @@ import { answerer } from './answer.ts'
 import { authenticate, authenticateGuest, authenticateRegistration } from './authenticate.ts'
 import { actorOf } from './caller.ts'
 import type { Admission, Caller, UserCaller } from './caller.ts'
+import { changesLedger } from './codes.ts'
 import type { Call, Entry } from './entry/entry.ts'
 import { guestEntry } from './entry/guest.ts'
 import { openEntry } from './entry/open.ts'
@@ -147,13 +148,16 @@ const serve = async <T extends AnyTrx>(
   if (route.transaction === 'none') return serveWaiting(endpoint, call, entry, read)
   const given = readOnce(read)
   const run = () =>
-    open(async (trx) => {
-      const entering = enter?.(trx)
-      const taking = entry.keyAtOnce ? takeReplyKey(trx, route, request, caller, tenantId ?? null) : undefined
-      const admission = await entering
-      const input = admission ? within(admission, given.value()) : given.value()
-      return work(endpoint, { trx, call, context, admission, input, taking })
-    })
+    open(
+      async (trx) => {
+        const entering = enter?.(trx)
+        const taking = entry.keyAtOnce ? takeReplyKey(trx, route, request, caller, tenantId ?? null) : undefined
+        const admission = await entering
+        const input = admission ? within(admission, given.value()) : given.value()
+        return work(endpoint, { trx, call, context, admission, input, taking })
+      },
+      changesLedger(route) ? { busy: 'ledger_busy' } : {},
+    )
   // A request that cannot be read is refused in its turn, and does not concern `around`.
   return route.around && tenantId !== undefined && given.isReadable()
     ? route.around({ caller, tenantId, request }, run)

@@ -203,7 +203,13 @@ const file = route({
     const content = async function* () {
       for (let part = 1; part <= parts; part += 1) yield await open((trx) => readPart(trx, reportRunId, part))
     }
-    return { mediaType: mediaTypes[format], bytes: Readable.from(content()), length: bytes, tag: sha256, fileName }
+    return {
+      mediaType: mediaTypes[format],
+      bytes: Readable.from(content(), { objectMode: false }),
+      length: bytes,
+      tag: sha256,
+      fileName,
+    }
   },
 })
 

@@ -4,6 +4,7 @@ import { makeBook, postPlain, randomEntries } from '../../test/reports/support.t
 import type { BookOfYears } from '../../test/reports/support.ts'
 import { makeHouse } from '../../test/support/factories.ts'
 import type { Bench } from '../bench.ts'
+import { exported } from '../exported.ts'
 import { load } from '../load.ts'
 import { startApi } from '../processes/start.ts'
 import { judge } from '../report.ts'
@@ -83,8 +84,9 @@ export const bench: Bench = async ({ admin }) => {
   )
   await api.stop()
   return {
-    results,
+    results: [...results, ...(await exported())],
     notes: [
+      'Export: the general ledger of a year as CSV. Growth is what nothing can free while the job runs in this process; the api that hands the file out is a process of its own.',
       `Over HTTP, compiled, one process, one request after the other. The book measured has ${manyLines} lines over three years, the reference ${fewLines}; both have the accounts of the default chart, two properties and two cost centres.`,
       'Statements add the balances of periods; the lines that they read are those of at most two periods that are cut.',
     ],

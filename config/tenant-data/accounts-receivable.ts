@@ -1,7 +1,7 @@
 import { rows, sealed } from './table.ts'
 
 export const accountsReceivableData = [
-  sealed('customer', { sealed: { purpose: 'contacts' } }),
+  sealed('customer', { sealed: { purpose: 'contacts' }, identity: { purpose: 'identity' } }),
   sealed('receivable', { sent_to: { purpose: 'sent_to' } }),
   sealed('receipt', { payer: { purpose: 'payer' } }),
   ...rows(

@@ -1,4 +1,5 @@
 /** The debts of the house: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
+export { creditSumsText, payableSumsText } from './checks.ts'
 export { payableChecklist, payableControls } from './controls.ts'
 export { createCredit, listCredits, readCredit, refundCredit, voidCredit } from './credits/credits.ts'
 export { tellDue } from './due.ts'
@@ -21,6 +22,7 @@ export { approvePayment, failUnsent, itemsToSend, paymentsToStart, sendItem, tra
 export { payableTarget } from './payments/statement.ts'
 export { policyOf, setPolicy } from './policy.ts'
 export { changeRecurring, createRecurring, dueRecurring, listRecurring, occur, readRecurring } from './recurring.ts'
+export { billFilesToErase, eraseBillFiles } from './retention.ts'
 export { lockPayable } from './state.ts'
 export { registerStock } from './stock.ts'
 export type { Stock } from './stock.ts'

@@ -40,6 +40,7 @@ export { receiptRefundByPix, refundTransferEnded } from './receipts/refund-outco
 export { reverseReceipt } from './receipts/reverse.ts'
 export { receivableStatementTarget } from './receipts/statement.ts'
 export { undoAllocation } from './receipts/undo.ts'
+export { receiptSumsText, receivableSumsText } from './checks.ts'
 export { exposureText, receivableChecklist, receivableControls } from './controls.ts'
 export {
   archiveCustomer,
@@ -48,7 +49,7 @@ export {
   lockCustomer,
   restoreCustomer,
 } from './customers/customers.ts'
-export { receivableErasureBlockers } from './customers/erasure.ts'
+export { receivableErasureBlockers, sealErasedCustomers, sealForgottenCustomers } from './customers/erasure.ts'
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'

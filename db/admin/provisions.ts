@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { shippedCategories } from '../../config/issues.ts'
 import { builtInTemplates } from '../../config/message-texts/templates.ts'
 import { builtInAutomations } from '../../config/message-texts/texts.ts'
+import { sealForgottenCustomers } from '../accounts-receivable/index.ts'
 import { provisionTenant } from '../../jobs/admin.ts'
 import { sealBookDocuments } from '../financial/index.ts'
 import { provisionIssues } from '../issues/index.ts'
@@ -18,6 +19,7 @@ export const provisionMark = createHash('sha256')
       builtInAutomations.map(({ name }) => name),
       shippedCategories.map(({ code }) => code),
       'documents of books are sealed',
+      'erased customers are sealed',
     ]),
   )
   .digest('hex')
@@ -28,6 +30,7 @@ export const provisionParts = async (trx: Trx): Promise<void> => {
   await provisionMessages(trx)
   await provisionIssues(trx)
   await sealBookDocuments(trx)
+  await sealForgottenCustomers(trx)
   await sql(trx, `update tenant set provisioned = ? where id = ? and provisioned is distinct from ?`, [
     provisionMark,
     contextOf(trx).tenantId,

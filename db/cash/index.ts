@@ -3,6 +3,7 @@ export { archiveCashAccount, changeCashAccount, createCashAccount } from './acco
 export type { NewCashAccount } from './accounts.ts'
 export { registerTransferAnswers } from './answers.ts'
 export type { TransferOutcome } from './answers.ts'
+export { cashBalancesText, matchesText, sessionsText, zNumbersText } from './checks.ts'
 export { cashChecklist, cashControls } from './controls.ts'
 export { accountFacts, findAccountFacts } from './facts.ts'
 export type { AccountFacts } from './facts.ts'

@@ -17,6 +17,7 @@ export {
   searchTerm,
 } from './parties.ts'
 export type { PartyContacts, PartyContactsChange } from './parties.ts'
+export { installmentsText } from './installments/check.ts'
 export { ageing } from './installments/ageing.ts'
 export {
   addInstallments,

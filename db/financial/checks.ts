@@ -1,5 +1,6 @@
+import { controls } from '../../config/financial.ts'
 import { integrityCheckFailed } from '../../config/events/financial.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne, sqlState } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -98,20 +99,44 @@ const resultOf = (check: string, rows: readonly Record<string, unknown>[]): Chec
   findings: rows.slice(0, mostFindings),
 })
 
+/** The work of one check. Rows so broken that PostgreSQL refuses to read them fail their own check, and leave the others as they are. */
+const read = async <T>(
+  trx: Trx,
+  work: () => Promise<T>,
+  failed: (finding: Record<string, unknown>) => T,
+): Promise<T> => {
+  await sql(trx, 'savepoint integrity_check')
+  try {
+    const found = await work()
+    await sql(trx, 'release savepoint integrity_check')
+    return found
+  } catch (error) {
+    if (!sqlState(error)?.startsWith('22')) throw error
+    await sql(trx, 'rollback to savepoint integrity_check')
+    return failed({ unreadable: error instanceof Error ? error.message.slice(-200) : '' })
+  }
+}
+
 /** The checks of a book's ledger (R41), each with at most 100 findings. Reads only; all of it should be read in one snapshot. */
 export const checkBook = async (trx: Trx, bookId: string): Promise<CheckResult[]> => {
   const results: CheckResult[] = []
-  for (const [check, text] of Object.entries(checks))
-    results.push(resultOf(check, await sql(trx, text, { tenantId: contextOf(trx).tenantId, bookId })))
-  for (const [check, text] of more)
-    results.push(resultOf(check, await sql(trx, text(), { tenantId: contextOf(trx).tenantId, bookId })))
-  results.push(resultOf('hash_chain', await brokenSeals(trx, bookId)))
-  for (const [kind, rows] of await controlDifferences(trx, bookId)) results.push(resultOf(`control_${kind}`, rows))
+  const values = { tenantId: contextOf(trx).tenantId, bookId }
+  const judge = async (check: string, work: () => Promise<Record<string, unknown>[]>) =>
+    results.push(resultOf(check, await read(trx, work, (finding) => [finding])))
+  for (const [check, text] of Object.entries(checks)) await judge(check, () => sql(trx, text, values))
+  for (const [check, text] of more) await judge(check, () => sql(trx, text(), values))
+  await judge('hash_chain', () => brokenSeals(trx, bookId))
+  const kinds = await read(
+    trx,
+    () => controlDifferences(trx, bookId),
+    (finding) => new Map(controls.map((kind) => [kind, [finding]])),
+  )
+  for (const [kind, rows] of kinds) results.push(resultOf(`control_${kind}`, rows))
   return results
 }
 
-/** Asks for a run of the checks; while one is under way, its id is answered. */
-export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<string> => {
+/** Asks for a run of the checks. Answers its id, or that of the one under way with `isNew` false. */
+export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<{ id: string; isNew: boolean }> => {
   const { tenantId } = contextOf(trx)
   const [made] = await sql<{ id: string }>(
     trx,
@@ -126,14 +151,14 @@ export const requestIntegrityRun = async (trx: Trx, bookId: string): Promise<str
       { tenantId: tenantId ?? '', integrityRunId: made.id },
       { uniqueKey: made.id },
     )
-    return made.id
+    return { id: made.id, isNew: true }
   }
   const [live] = await sql<{ id: string }>(
     trx,
     `select id from integrity_run where tenant_id = ? and book_id = ? and status in ('queued', 'running')`,
     [tenantId, bookId],
   )
-  return live ? live.id : requestIntegrityRun(trx, bookId)
+  return live ? { id: live.id, isNew: false } : requestIntegrityRun(trx, bookId)
 }
 
 type InTrx = <T>(work: (trx: Trx) => Promise<T>) => Promise<T>

@@ -108,3 +108,4 @@ export {
   runsOf,
 } from './templates.ts'
 export { registerDaily } from './due.ts'
+export { entryFilesToErase, eraseEntryFiles } from './retention.ts'

@@ -1,3 +1,4 @@
+import { conflict } from '../../config/errors.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { bookFor } from './chart.ts'
@@ -38,10 +39,14 @@ export const readChecks = async (trx: Trx, bookId: string | undefined) => {
   }
 }
 
-/** Asks for a run of the checks; while one is under way that one is answered. */
+/** Asks for a run of the checks. 409 `run_in_progress` while one is under way, with its id. */
 export const askForChecks = async (trx: Trx, bookId: string | undefined): Promise<Run> => {
   const book = await bookFor(trx, bookId)
-  const id = await requestIntegrityRun(trx, book.id)
+  const { id, isNew } = await requestIntegrityRun(trx, book.id)
+  if (!isNew)
+    throw conflict('run_in_progress', 'A run of the checks is under way', [
+      { field: 'bookId', message: `has run ${id} under way` },
+    ])
   const run = await sqlOne<Run>(trx, `select ${columns} from integrity_run where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
     id,

@@ -27,3 +27,12 @@ export const inventoryControls: ControlDeclaration[] = [
       from pos_order o join property p on p.tenant_id = o.tenant_id and p.id = o.property_id and p.book_id = :bookId where o.tenant_id = :tenantId`,
   },
 ]
+
+/** Stock whose quantity or value is not the sum of its lines: for the integrity checks of the book of its property. */
+export const stockSumsText = (): string => `
+  select s.item_id, s.location_id, s.quantity, l.quantity as by_lines, s.value, l.value as value_of_lines from inventory_stock s
+  join inventory_location k on k.tenant_id = s.tenant_id and k.id = s.location_id
+  join property p on p.tenant_id = k.tenant_id and p.id = k.property_id and p.book_id = :bookId
+  cross join lateral (select coalesce(sum(m.quantity), 0) as quantity, coalesce(sum(m.value), 0) as value from inventory_movement_line m
+    where m.tenant_id = s.tenant_id and m.location_id = s.location_id and m.item_id = s.item_id) l
+  where s.tenant_id = :tenantId and (s.quantity, s.value) is distinct from (l.quantity, l.value)`

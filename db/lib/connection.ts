@@ -120,6 +120,8 @@ export type OpenOptions = {
   local?: Readonly<Record<string, string>>
   /** Enters a tenant that has moved to another installation as well: for what ends it here. */
   evenMoved?: boolean
+  /** The code of a lock that is not had within 2 s. */
+  busy?: 'inventory_contended' | 'ledger_busy'
 }
 type Work<T> = (trx: never, rows: never[]) => Promise<T>
 
@@ -200,14 +202,14 @@ const run = async <T>(scope: '' | 'platform', context: Context, work: Work<T>, o
         await wait(5 + Math.random() * 25 * attempt)
         continue
       }
-      if (code === '55P03') throw busy(error)
+      if (code === '55P03') throw busy(error, options.busy)
       throw error
     }
   }
 }
 
-const busy = (cause: unknown) => {
-  const error = conflict('inventory_contended', 'Another change of the same records takes too long; repeat the request')
+const busy = (cause: unknown, code: NonNullable<OpenOptions['busy']> = 'inventory_contended') => {
+  const error = conflict(code, 'Another change of the same records takes too long; repeat the request')
   return new ApiError(error.code, error.message, { cause, retryAfterSeconds: 1 })
 }
 

@@ -150,4 +150,7 @@ export const isMomentary = ({ status, code }: ApiError): boolean =>
   code === 'inventory_contended' ||
   code === 'folio_busy' ||
   code === 'cash_busy' ||
+  code === 'receivable_busy' ||
+  code === 'payment_busy' ||
+  code === 'stock_busy' ||
   code === 'business_day_changed'

@@ -47,6 +47,42 @@ describe('what is owed', function () {
     expect(await a.failing()).to.deep.equal([])
   })
 
+  it('is paid once by 20 batches at once that choose the same bills, and part by part by 20 that name them', async () => {
+    const bills: Parsed[] = []
+    for (let at = 0; at < 6; at += 1) bills.push(await approvedBill(10_000 + at))
+    await a.calm()
+    const ids = bills.map(({ supplierId }) => supplierId as string)
+    const money = async () => Number((await a.good(a.finance, 'GET', `cash/accounts/${bankId}`)).balance)
+    const before = await money()
+    const batch = {
+      method: 'manual',
+      cashAccountId: bankId,
+      payOn: a.on('04-15'),
+      select: { dueUntil: a.on('12-31'), supplierIds: ids.slice(0, 3) },
+    }
+    const part = {
+      method: 'manual',
+      cashAccountId: bankId,
+      payOn: a.on('04-15'),
+      items: bills.slice(3).map(({ installments }) => ({ installmentId: installments[0].id, principal: 4_000 })),
+    }
+    const replies = await Promise.all(
+      [batch, part].flatMap((body) =>
+        Array.from({ length: 20 }, () => a.send(a.finance, 'POST', 'accounts-payable/payments', body)),
+      ),
+    )
+    const made = replies.filter(([status]) => status === 201)
+    expect(made.map(([, reply]) => (reply.items as Parsed[]).length)).to.deep.equal([3, 3, 3])
+    for (const [status, reply] of replies)
+      if (status !== 201) expect([409, 422], JSON.stringify(reply)).to.include(status)
+    await a.calm()
+    const settled = await Promise.all(bills.map(async ({ id }) => (await a.read(id as string)).settled as number))
+    expect(settled).to.deep.equal([10_000, 10_001, 10_002, 8_000, 8_000, 8_000])
+    expect(before - (await money())).to.equal(30_003 + 24_000)
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
   it('is recorded once by two clerks at the same time, whatever the letters of its number', async () => {
     const { id: supplierId } = await a.supplier()
     const accountId = await a.account('6.4.03')

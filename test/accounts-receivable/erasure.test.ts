@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { provisionParts } from '../../db/admin/provisions.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { eraseFiscalJob } from '../../jobs/fiscal.ts'
@@ -65,7 +66,7 @@ describe('The erasure of a guest who is a customer', function () {
     expect(await a.customerNow(customerId)).to.include({ status: 'archived', legalName: 'erased', email: null })
   })
 
-  it('waits while something is open, and keeps the name and number that stand on the documents', async () => {
+  it('waits while something is open, and keeps the name and number that stand on the documents sealed', async () => {
     const { guestId, customerId, document } = await person('Rasputin')
     const { id } = await a.invoice({ customerId, lines: [await a.line(10_000)] })
     await world.drain()
@@ -85,8 +86,25 @@ describe('The erasure of a guest who is a customer', function () {
     expect((await erase(free)).status).to.equal('completed')
     const row = await rowOf(customerId)
     expect(row).to.include({ sealed: null, status: 'archived' })
-    expect(row?.text).to.include('Rasputin').and.include(document)
-    expect(row?.text).not.to.include('people.example')
+    for (const trace of ['Rasputin', 'rasputin', document, 'people.example']) expect(row?.text).not.to.include(trace)
+    // Those who see personal data read what the law keeps, and nobody else does.
+    const kept = { legalName: 'Zenobia Rasputin', document, status: 'archived', email: null }
+    expect(await a.customerNow(customerId)).to.include(kept)
+    expect(await a.good(a.reception, 'GET', `${a.path}/customers/${customerId}`)).to.include({
+      legalName: 'erased',
+      document: null,
+    })
+    // An earlier release kept them plain: the provision of the tenant seals them.
+    await world.database.admin.transaction(async (trx) => {
+      await sql(
+        trx,
+        `update customer set identity = null, legal_name = 'Zenobia Rasputin', document = ?, search = 'zenobia rasputin' where id = ?`,
+        [document, customerId],
+      )
+    })
+    await a.house.inHouse(provisionParts)
+    expect((await rowOf(customerId))?.text).not.to.include('asputin')
+    expect(await a.customerNow(customerId)).to.include(kept)
     // An erased customer is billed no more, and no other guest becomes that customer.
     const [status, reply] = await a.send(a.finance, 'POST', `${a.path}/receivables`, {
       customerId,
@@ -110,10 +128,12 @@ describe('The erasure of a guest who is a customer', function () {
         )
       })
     await age('10 years 11 months')
-    expect(await forget()).to.include('Rasputin')
+    await forget()
+    expect(await a.customerNow(customerId)).to.include(kept)
     await age('11 years 2 days')
     const forgotten = await forget()
-    for (const trace of ['Rasputin', 'rasputin', document]) expect(forgotten).not.to.include(trace)
+    expect(forgotten).not.to.include('asputin')
+    expect(await a.customerNow(customerId)).to.include({ legalName: 'erased', document: null })
     const again = { kind: 'person', legalName: randomUUID(), currency: 'BRL', guestId }
     expect((await a.send(a.finance, 'POST', `${a.path}/customers`, again))[0]).to.be.within(400, 499)
   })

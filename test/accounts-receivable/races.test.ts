@@ -88,6 +88,57 @@ describe('what customers owe', function () {
     expect(await a.failing()).to.deep.equal([])
   })
 
+  it('issues of one customer at once take turns: each is made, and the exposure is their sum', async () => {
+    const { id: customerId } = await a.customer({ creditLimit: 1_000_000 })
+    const line = await a.line(1_003)
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        a.send(a.finance, 'POST', `${a.path}/receivables`, {
+          bookId: a.bookId,
+          customerId,
+          issuedOn: a.on('08-02'),
+          lines: [line],
+          issue: at % 3 !== 0,
+        }),
+      ),
+    )
+    for (const [status, reply] of replies) expect(status, JSON.stringify(reply)).to.equal(201)
+    expect(await a.customerNow(customerId)).to.include({ exposure: 20 * 1_003 })
+    await world.drain()
+    const [sum] = await sql<{ issued: number; drafts: number; numbers: number }>(
+      world.database.admin,
+      `select count(*) filter (where status = 'issued')::int as issued, count(*) filter (where status = 'draft')::int as drafts,
+         count(distinct number)::int as numbers from receivable where customer_id = ?`,
+      [customerId],
+    )
+    expect(sum).to.deep.equal({ issued: 20, drafts: 10, numbers: 20 })
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('tells a caller to come again where a customer is held for too long, and changes nothing', async () => {
+    const { id: customerId } = await a.customer()
+    const made = await a.invoice({ customerId, issuedOn: a.on('08-02'), lines: [await a.line(900)] })
+    await world.drain()
+    const credit = { receivableId: made.id, reason: 'An error' }
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`select id from customer where id = ? for update`, [customerId])
+      expect(await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, credit)).to.deep.equal([
+        409,
+        'receivable_busy',
+      ])
+    })
+    expect(
+      await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, {
+        ...credit,
+        amount: 500,
+        lines: [{ accountId: await a.account('4.3.08'), amount: 499 }],
+      }),
+    ).to.deep.equal([422, 'lines_not_equal'])
+    expect(await a.read(made.id)).to.include({ credited: 0, open: 900 })
+    await a.good(a.finance, 'POST', `${a.path}/credit-notes`, credit)
+    await world.drain()
+  })
+
   it('keeps a period from closing while a document waits for its number', async () => {
     const { id: customerId } = await a.customer()
     await a.invoice({ customerId, issuedOn: a.on('01-10'), lines: [await a.line(5)] })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { controls } from '../../config/financial.ts'
 import { openPayables } from '../accounts-payable/desk.ts'
+import { storeOf } from '../inventory/support.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -80,6 +81,23 @@ describe('the nightly checks of a book', function () {
       reason: 'Wrong',
       postingDate: on('05-04'),
     })
+    // A register that is open with its float, and stock that was there at the start.
+    const propertyId = await a.property()
+    const register = await good(owner, 'POST', 'cash/accounts', {
+      propertyId,
+      kind: 'register',
+      code: 'REG-1',
+      name: 'Till',
+      opening: { amount: 20_000, on: a.house.today },
+    })
+    await good(a.manager, 'POST', 'cash/sessions', { registerId: register.id, count: { '10000': 2 } })
+    const store = storeOf(owner, propertyId)
+    const [{ FOOD: categoryId = '' }, { MAIN: locationId = '' }] = [
+      await store.categories({ code: 'FOOD', name: 'Food', expenseGroup: 'food' }),
+      await store.locations({ code: 'MAIN', name: 'Store', kind: 'store' }),
+    ]
+    const itemId = await store.item({ sku: 'RICE', name: 'Rice', categoryId, base: 'g' })
+    await store.receive(locationId, itemId, '1000', 'g', 600)
     await world.drain()
   })
 
@@ -92,7 +110,10 @@ describe('the nightly checks of a book', function () {
       ...'entries_balance balances_equal_lines book_sums_to_zero closed_untouched events_posted series_without_gap'.split(
         ' ',
       ),
-      ...'seals_without_gap hash_chain reversals_equal archived_zero day_frozen exposure_equals_open'.split(' '),
+      ...'seals_without_gap hash_chain reversals_equal archived_zero day_frozen exposure_equals_open cash_sums session_sums match_sums z_numbers_without_gap'.split(
+        ' ',
+      ),
+      ...'payable_sums supplier_credit_sums receivable_sums receipt_sums stock_sums'.split(' '),
       ...controls.map((kind) => `control_${kind}`),
     ])
     expect((data as Parsed[]).filter(({ status }) => status === 'failed')).to.deep.equal([])
@@ -146,15 +167,40 @@ describe('the nightly checks of a book', function () {
   const cases: Record<string, Broken> = {
     'a movement of money': sums('cash_movement', 'amount', ['control_cash'], `kind = 'opening'`),
     'a transfer on its way': sums('cash_transfer', 'amount', ['control_transit'], `status = 'in_transit'`),
-    'what an invoice was paid': sums('receivable', 'settled', ['control_receivable', 'exposure_equals_open']),
+    'the balance of an account of money': sums('cash_account', 'balance', ['cash_sums'], `kind = 'bank'`),
+    'the part of it that the bank has shown': sums('cash_account', 'cleared', ['cash_sums'], `kind = 'bank'`),
+    'what a session of a register expects': sums('cash_session', 'expected', ['session_sums']),
+    'the matched part of a movement': sums('cash_movement', 'matched', ['match_sums', 'cash_sums'], `kind = 'opening'`),
+    'the open amount of an installment of a bill': sums('payable_installment', 'settled', ['payable_sums']),
+    'the open amount of an installment of an invoice': sums('receivable_installment', 'written_off', [
+      'receivable_sums',
+    ]),
+    'what of an advance is used': sums('supplier_credit', 'applied', ['supplier_credit_sums', 'control_advance']),
+    'what of a receipt goes back': sums('receipt', 'refund_reserved', ['receipt_sums']),
+    'the value of stock': sums('inventory_stock', 'value', ['stock_sums']),
+    'what an invoice was paid': sums('receivable', 'settled', [
+      'control_receivable',
+      'exposure_equals_open',
+      'receivable_sums',
+    ]),
     'what a customer owes in all': sums('customer', 'exposure', ['exposure_equals_open']),
-    'what a receipt has left': sums('receipt', 'allocated', ['control_unallocated']),
-    'what a bill was paid': sums('payable', 'settled', ['control_supplier']),
+    'what a receipt has left': sums('receipt', 'allocated', ['control_unallocated', 'receipt_sums']),
+    'what a bill was paid': sums('payable', 'settled', ['control_supplier', 'payable_sums']),
     'an advance': sums('supplier_credit', 'amount', ['control_advance'], `kind = 'advance'`),
     'a number of a series': {
       breaks: `update receivable set number = 9 where tenant_id = :t and number = 1`,
       mends: `update receivable set number = 1 where tenant_id = :t and number = 9`,
       names: ['series_without_gap'],
+    },
+    'a series that cannot be read': {
+      breaks: `update receivable set series = 'X' where tenant_id = :t and number = 1`,
+      mends: `update receivable set series = to_char(issued_on, 'YYYY') where tenant_id = :t and number = 1`,
+      names: ['series_without_gap'],
+    },
+    'the number of a day of a register': {
+      breaks: `update cash_session set status = 'closed', counted = expected, closed_at = now(), closed_by = cashier_id, closed_xid = opened_xid, z_number = 2 where tenant_id = :t`,
+      mends: `update cash_session set status = 'open', counted = null, closed_at = null, closed_by = null, closed_xid = null, z_number = null where tenant_id = :t`,
+      names: ['z_numbers_without_gap'],
     },
     'the account of a reversal': {
       breaks: `update journal_line l set account_id = (select id from account where book_id = :b and code = '6.1.03')

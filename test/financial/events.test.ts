@@ -10,6 +10,8 @@ import { PostingError } from '../../db/financial/rules/selectors.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse, post } from './support.ts'
 import { mirrors, ordinary, payloadOf } from './payloads.ts'
+import { postedLines } from './posted-accounts.ts'
+import type { PostedLine } from './posted-accounts.ts'
 
 describe('every event of the table', () => {
   useDatabase()
@@ -23,14 +25,17 @@ describe('every event of the table', () => {
       to: await accountFor(trx, bookId, 'safe'),
       account: await accountFor(trx, bookId, 'bad_debt'),
     }))
+    const raised: { source: string; event: string; expected: PostedLine[] }[] = []
     for (const definition of ordinary) {
       const samples = fc.sample(payloadOf(definition, accounts), { numRuns: 3, seed: 7 })
       await inTenant(tenantId, async (trx) => {
         for (const payload of samples) {
           const dating = definition.dated === 'document' ? { postingDate: today } : {}
+          const source = randomUUID()
+          raised.push({ source, event: definition.event, expected: postedLines(definition, payload) })
           await raisePosting(trx, {
             event: definition.event,
-            source: { id: randomUUID() },
+            source: { id: source },
             propertyId,
             payload,
             ...dating,
@@ -40,6 +45,27 @@ describe('every event of the table', () => {
     }
     await post(house)
     await post(house)
+    // Each row of the table names its accounts: by role, or as the payload gave them.
+    const given = new Map(Object.entries(accounts).map(([name, id]) => [`name:${name}`, id]))
+    const kept = await inTenant(tenantId, (trx) =>
+      sql<{ source: string; role: string | null; accountId: string; debit: number; credit: number }>(
+        trx,
+        `select e.source_id as source, a.role, a.id as account_id, l.debit, l.credit from journal_entry e
+         join journal_line l on l.tenant_id = e.tenant_id and l.entry_id = e.id join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
+         where e.book_id = ?`,
+        [bookId],
+      ),
+    )
+    const told = (account: string, debit: number, credit: number) => `${account} D ${debit} C ${credit}`
+    for (const { source, event, expected } of raised)
+      expect(
+        kept.filter((line) => line.source === source).map((line) => told(line.accountId, line.debit, line.credit)),
+        event,
+      ).to.have.members(
+        expected.map(({ account, debit, credit }) =>
+          told(given.get(account) ?? kept.find(({ role }) => role === account)?.accountId ?? account, debit, credit),
+        ),
+      )
     for (const definition of mirrors) {
       await inTenant(tenantId, async (trx) => {
         for (const [seq, original] of definition.mirrors.entries()) {

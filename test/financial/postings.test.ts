@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { chart, isRole, journalOf, postings } from '../../config/financial.ts'
@@ -18,6 +20,22 @@ describe('the table of postings', () => {
       for (const name of turned) expect(postings.has(name), name).to.equal(true)
     }
     expect(postings.size).to.equal(87)
+  })
+
+  it('has a command of the service behind each row, or an entry that it writes itself', () => {
+    const files = readdirSync('db', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('migrations') && !path.startsWith('demo'))
+      .map((path) => readFileSync(join('db', path), 'utf8'))
+    const raises = (event: string): boolean => {
+      const [module = '', name = ''] = event.split('.')
+      return files.some(
+        (text) =>
+          text.includes(`'${event}'`) ||
+          // The events of a list by name: `payment.${name}` in one place, the names in another of the same file.
+          (text.includes(`event: \`${module}.\${`) && text.includes(`'${name}'`)),
+      )
+    }
+    expect([...postings.keys()].filter((event) => !raises(event))).to.deep.equal([])
   })
 
   it('holds 175 postable accounts of one class with their parents', () => {

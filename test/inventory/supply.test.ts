@@ -96,6 +96,37 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     expect(done(await owner.send('POST', `accounts-payable/payables/${bill.id}/approve`))).to.include({
       status: 'approved',
     })
+    // The third bag has not come: its bill waits, and an order of what is no measure of the item is none.
+    const early = done(
+      await keeper.send('POST', 'accounts-payable/payables', {
+        bookId: house.house.bookId,
+        supplierId,
+        kind: 'bill',
+        issuedOn: house.house.today,
+        lines: [{ description: 'Coffee', purchaseOrderLineId: order.lines[0].id, quantity: '1', amount: 4_000 }],
+        submit: true,
+      }),
+      201,
+    )
+    expect(codeOf(await owner.send('POST', `accounts-payable/payables/${early.id}/approve`))).to.deep.equal([
+      422,
+      'not_received',
+    ])
+    expect(done(await owner.get(`accounts-payable/payables/${early.id}`))).to.include({ status: 'awaiting_approval' })
+    for (const strange of [
+      { inventoryItemId: coffee, measure: 'CASK' },
+      { inventoryItemId: randomUUID(), measure: 'BAG' },
+    ])
+      expect(
+        codeOf(
+          await keeper.send('POST', 'accounts-payable/purchase-orders', {
+            supplierId,
+            propertyId,
+            locationId: house.main,
+            lines: [{ ...strange, quantity: '1', unitPrice: 100 }],
+          }),
+        ),
+      ).to.deep.equal([422, 'measure_unknown'])
   })
 
   it('sells by the hour, over midnight too, and refuses two prices at the same time', async () => {

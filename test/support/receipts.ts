@@ -52,8 +52,8 @@ export const makeInvoice = async (
   await beginVersions(trx, side, [id], issuedOn)
   await sql(
     trx,
-    `update receivable set status = 'issued', series = 'T', posted_at = now(),
-       number = (select coalesce(max(number), 0) + 1 from receivable where series = 'T' and book_id = ?) where id = ?`,
+    `update receivable set status = 'issued', series = '1990', posted_at = now(),
+       number = (select coalesce(max(number), 0) + 1 from receivable where series = '1990' and book_id = ?) where id = ?`,
     [bookId, id],
   )
   await raisePosting(trx, {

@@ -1,6 +1,8 @@
 import {
+  billFilesToErase,
   collectWithholdings,
   dueRecurring,
+  eraseBillFiles,
   failUnsent,
   itemsToSend,
   occur,
@@ -10,6 +12,7 @@ import {
 } from '../../db/accounts-payable/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import * as jobs from '../../jobs/accounts-payable.ts'
+import { erasing } from '../lib/erasing.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 
@@ -47,4 +50,5 @@ export const processors: readonly Processor[] = [
   ),
   onDatabase(jobs.ledgerCollectWithholdings, (trx, { bookId, date }) => collectWithholdings(trx, bookId, date)),
   onDatabase(jobs.ledgerNoticePayables, (trx, { bookId, date }) => tellDue(trx, bookId, date)),
+  erasing(jobs.eraseBillFilesJob, billFilesToErase, eraseBillFiles),
 ]

@@ -2,6 +2,8 @@ import {
   carryOutAssessment,
   carryOutIntegrityRun,
   carryOutYearClose,
+  entryFilesToErase,
+  eraseEntryFiles,
   postWaiting,
   requestIntegrityRuns,
   runDue,
@@ -12,6 +14,7 @@ import {
 } from '../../db/financial/index.ts'
 import { inTenant } from '../../db/lib/connection.ts'
 import {
+  eraseEntryFilesJob,
   ledgerAssessTaxes,
   ledgerCheckIntegrity,
   ledgerCloseYear,
@@ -23,6 +26,7 @@ import {
   ledgerSweepPostings,
   ledgerTickBooks,
 } from '../../jobs/financial.ts'
+import { erasing } from '../lib/erasing.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 
 export const processors = [
@@ -48,5 +52,6 @@ export const processors = [
   }),
   onDatabase(ledgerCloseYear, (trx, { fiscalYearId, closeRun }) => carryOutYearClose(trx, fiscalYearId, closeRun)),
   processor(ledgerTickBooks, ({ effect }) => effect(tickBooks)),
+  erasing(eraseEntryFilesJob, entryFilesToErase, eraseEntryFiles),
   processor(ledgerRunDue, ({ payload: { bookId, date }, effect, signal }) => runDue(bookId, date, effect, signal)),
 ]

@@ -4,6 +4,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { readRow } from '../../lib/records.ts'
 import { Customer } from '../models.ts'
+import { identityOfCustomer } from './erasure.ts'
 import { openReach } from './reach.ts'
 
 /** SQL: the customer has an open installment whose day has passed in the zone of the book. */
@@ -12,11 +13,12 @@ const isOverdue = `exists (select from receivable r join book b on b.tenant_id =
     and i.due_on < cast(now() at time zone b.time_zone as date)
   where r.tenant_id = customer.tenant_id and r.customer_id = customer.id and r.status in ('issued', 'partly_paid'))`
 
-/** A customer with its contacts, and what of its open amounts is overdue, unbilled, and there as money. 404. */
+/** A customer with its contacts, what of its open amounts is overdue, unbilled, and there as money, and what `kept` has of one that is erased. 404. */
 export const readCustomer = async (trx: Trx, id: string) => {
   const row = await readRow(trx, Customer, id)
-  const [reach, sums] = await Promise.all([
+  const [reach, kept, sums] = await Promise.all([
     openReach(trx, row),
+    identityOfCustomer(trx, row),
     sqlOne<{ overdue: number; unbilled: number; available: number }>(
       trx,
       `select
@@ -29,7 +31,7 @@ export const readCustomer = async (trx: Trx, id: string) => {
       { tenantId: contextOf(trx).tenantId, id },
     ),
   ])
-  return { ...row, ...reach, ...(sums ?? { overdue: 0, unbilled: 0, available: 0 }) }
+  return { ...row, ...reach, kept, ...(sums ?? { overdue: 0, unbilled: 0, available: 0 }) }
 }
 export type CustomerShown = Awaited<ReturnType<typeof readCustomer>>
 

@@ -48,7 +48,7 @@ export const customersToForget = (trx: PlatformTrx): Promise<{ tenantId: string;
 export const forgetCustomers = async (trx: Trx, ids: readonly string[]): Promise<void> => {
   await sql(
     trx,
-    `update customer set legal_name = 'erased', trade_name = '', document = null, search = 'erased', version = version + 1
+    `update customer set legal_name = 'erased', trade_name = '', document = null, search = 'erased', identity = null, version = version + 1
      where tenant_id = ? and id = any(?::uuid[])`,
     [contextOf(trx).tenantId, ids],
   )

@@ -5,13 +5,12 @@ import { addInstallments, bookOf, installmentsOf, refuseFuture, todayOf } from '
 import type { BookFacts, Share } from '../../documents/index.ts'
 import { refuseProblems } from '../../financial/index.ts'
 import { authorOf } from '../../lib/authors.ts'
-import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { insertRow } from '../../lib/records.ts'
 import { Receivable } from '../models.ts'
 import type { CustomerRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
-import { note, tell } from '../state.ts'
+import { lockCustomers, note, tell } from '../state.ts'
 import { centerOf, linesOf, problemsOfLines, writeLines } from './lines.ts'
 import type { GivenLine } from './lines.ts'
 
@@ -27,12 +26,12 @@ export type NewReceivable = {
   notes?: string | undefined
 }
 
-/** The customer of a draft, held so that it is not archived meanwhile. 422 `reference_not_found`, `currency_mismatch`; 409 `customer_archived`. */
+/**
+ * The customer of a draft, held so that it is not archived meanwhile. The lock is that of an issue, which may follow in the same transaction: shared locks that
+ * two requests would then raise end in a deadlock. 422 `reference_not_found`, `currency_mismatch`; 409 `customer_archived`, `receivable_busy`.
+ */
 export const nameCustomer = async (trx: Trx, id: string, { currency }: BookFacts): Promise<CustomerRecord> => {
-  const found = await sqlOne<CustomerRecord>(trx, `select * from customer where tenant_id = ? and id = ? for share`, [
-    contextOf(trx).tenantId,
-    id,
-  ])
+  const [found] = await lockCustomers(trx, [id])
   if (!found)
     throw unprocessable('reference_not_found', 'There is no such customer', [
       { field: 'customerId', message: 'does not exist' },

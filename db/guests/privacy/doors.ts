@@ -8,6 +8,7 @@ export const blockerCodes = [
   'open_receivable',
 ] as const
 export type Blocker = { code: (typeof blockerCodes)[number]; message: string }
+type Prepare = (trx: Trx, guestIds: readonly string[]) => Promise<void>
 type Find = (trx: Trx, guestIds: readonly string[]) => Promise<Blocker[]>
 
 const finds: Find[] = []
@@ -16,6 +17,17 @@ const finds: Find[] = []
 export const erasureBlockersWith = (find: Find): void => {
   if (!finds.includes(find)) finds.push(find)
 }
+
+const prepares = new Map<string, Prepare>()
+
+/** A higher module puts away, sealed, what the law wants of a table before its rows are erased, in the same transaction. Registered where a process starts. */
+export const beforeErasing = (table: string, prepare: Prepare): void => {
+  prepares.set(table, prepare)
+}
+
+/** Puts away what the law wants of a table. */
+export const prepareErasing = async (trx: Trx, table: string, guestIds: readonly string[]): Promise<void> =>
+  prepares.get(table)?.(trx, guestIds)
 
 /** Everything that keeps these guests, one person, from being erased now. */
 export const blockersOf = async (trx: Trx, guestIds: readonly string[]): Promise<Blocker[]> =>

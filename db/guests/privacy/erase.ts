@@ -2,6 +2,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { blobs } from '../../lib/sealing/index.ts'
 import type { PrivacyRequestRow } from '../../rows.ts'
+import { prepareErasing } from './doors.ts'
 import { complete } from './requests.ts'
 import type { Certificate } from './certificate.ts'
 import { erasable, erasedRows, planOf } from './plan.ts'
@@ -66,6 +67,7 @@ export const eraseStep = async (trx: Trx, requestId: string, table: string): Pro
     [requestId, table],
   )
   if (before?.done) return true
+  await prepareErasing(trx, table, request.guestIds)
   const count = await erase(trx, step, request.guestIds)
   const done = count < atOnce
   await sql(
