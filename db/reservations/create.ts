@@ -4,6 +4,7 @@ import { bookingCreated } from '../../config/events/reservations.ts'
 import { localInstant } from '../../config/time.ts'
 import { expireHold } from '../../jobs/reservations.ts'
 import { businessDay } from '../financial/index.ts'
+import { isOfGuest } from '../guests/index.ts'
 import { sum } from '../lib/amounts.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -108,7 +109,7 @@ const redeem = async (trx: Trx, booking: BookingRow) => {
   if (maxPerBooker === null) return
   const used = await sqlOne<{ count: number }>(
     trx,
-    `select count(*)::int as count from booking b where b.promo_code_id = ? and b.booker_guest_id = ? and b.id <> ?
+    `select count(*)::int as count from booking b where b.promo_code_id = ? and ${isOfGuest('b.booker_guest_id')} and b.id <> ?
        and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,
     [booking.promoCodeId, booking.bookerGuestId, booking.id],
   )

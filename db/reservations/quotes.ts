@@ -5,7 +5,7 @@ import { quoteCreated } from '../../config/events/quotes.ts'
 import { claimedRoom } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { addDays } from '../../config/time.ts'
-import { resolveGuests } from '../guests/index.ts'
+import { isOfGuest, resolveGuests } from '../guests/index.ts'
 import { sum } from '../lib/amounts.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
@@ -198,7 +198,7 @@ export const listQuotes = async (trx: Trx, filter: QuoteFilter) => {
         ...inScope(filter.scope, 'q.property_id'),
         ...where('q.property_id = ?', filter.propertyId),
         ...(filter.status === undefined ? [] : [{ text: ofStatus[filter.status], values: [] }]),
-        ...where('q.guest_id = ?', filter.guestId),
+        ...where(isOfGuest('q.guest_id'), filter.guestId),
         ...where('q.company_id = ?', filter.companyId),
         ...where('q.arrival >= ?::date', filter.arrivalFrom),
         ...where('q.arrival <= ?::date', filter.arrivalTo),

@@ -3,8 +3,8 @@ import { reservationGuestsChanged } from '../../config/events/reservations.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import type { ReservationGuestRow, ReservationRow } from '../rows.ts'
-import { closeForms, openForms } from '../guests/index.ts'
+import type { BookingRow, ReservationGuestRow, ReservationRow } from '../rows.ts'
+import { closeForms, fillAges, openForms } from '../guests/index.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
@@ -48,7 +48,13 @@ const refuseResponsible = (
   if (adult.age !== null && adult.age < 18) throw invalid([{ field: 'responsibleId', message: 'is a minor' }])
 }
 
-const tell = async (trx: Trx, { booking, stay }: LockedStay): Promise<void> => {
+type Told = {
+  booking: Pick<BookingRow, 'id' | 'number'>
+  stay: Pick<ReservationRow, 'id' | 'propertyId' | 'position' | 'status'>
+}
+
+/** Counts and tells a change of the guests of a stay, whose main guest is the one who is it by now. */
+export const tellGuestsChanged = async (trx: Trx, { booking, stay }: Told): Promise<void> => {
   const written = await sqlOne<ReservationRow>(
     trx,
     `update reservation r set version = version + 1,
@@ -111,8 +117,9 @@ export const addStayGuest = async (
      values (?, ?, ?, ?, ?, ?, ?) returning id`,
     [stay.id, guestId, role, age, responsibleId, kinship, authorisationDocumentId],
   )
+  await fillAges(trx, [stay.id])
   openForms(trx, [stay.id])
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
   return added?.id ?? ''
 }
 
@@ -141,7 +148,7 @@ export const changeStayGuest = async (trx: Trx, reservationId: string, id: strin
       id,
     ],
   )
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
 }
 
 /** Takes a companion off a live stay; the main guest stays until another one is. */
@@ -158,5 +165,5 @@ export const removeStayGuest = async (trx: Trx, reservationId: string, id: strin
   ])
   await sql(trx, `delete from reservation_guest where id = ?`, [id])
   await closeForms(trx, [reservationId])
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { recountNights } from '../../db/units/recount.ts'
@@ -6,6 +7,7 @@ import { makeLateHouse } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
+import { gatewaySays } from '../support/pay.ts'
 import { countersOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { deskOf } from './desk.ts'
@@ -85,6 +87,32 @@ describe('A booking by the desk for a group', () => {
       [1, 0],
       [0, 0],
     ])
+    await exact()
+  })
+
+  it('moves money between its rooms and the master folio of the group, and to no other', async () => {
+    const { masterFolioId } = (await confirm()).body
+    const { body } = await book({ rooms: [room()] })
+    const folioOf = async (id: string) => (await manager.get(`reservations/${id}`)).body.folioSummary.folios[0].id
+    const own = await folioOf(body.reservations[0].id)
+    const card = { method: 'card', cardToken: 'success', amount: 10_000, currency: 'BRL' }
+    const asked = { ...card, targetType: 'folio', targetId: masterFolioId }
+    const paid = await reception.send('POST', 'payments', asked, { idempotencyKey: randomUUID() })
+    expect(paid.status, JSON.stringify(paid.body)).to.equal(201)
+    await gatewaySays(house, paid.body.id, 'captured')
+    const payment = (await manager.get(`folios/${masterFolioId}/lines?kind=payment`)).body.data[0].id as string
+    const move = (from: string, toFolioId: string, lineId: string, amount: number) =>
+      reception.send(
+        'POST',
+        `folios/${from}/transfers`,
+        { toFolioId, lines: [{ lineId, amount }] },
+        { idempotencyKey: randomUUID() },
+      )
+    const moved = await move(masterFolioId, own, payment, 4_000)
+    expect([moved.status, moved.body.folio?.credits, moved.body.toFolio?.credits]).to.deep.equal([201, 6_000, 4_000])
+    const alone = await book({ rooms: [room()], groupId: undefined })
+    const other = await folioOf(alone.body.reservations[0].id)
+    expect((await move(masterFolioId, other, payment, 1)).body.code).to.equal('line_not_transferable')
     await exact()
   })
 
