@@ -71,9 +71,9 @@ const list = folios.list({
 })
 
 const create = folios.create({
-  summary: 'Open a further guest, company or house folio',
+  summary: 'Open a further guest, company, group or house folio',
   description:
-    'Folios of a stay are for a guest or a company that pays a part of it: routing says which. A house folio belongs to no stay.',
+    'Folios of a stay or a group are for a guest or a company that pays a part of it: routing says which. A house folio belongs to neither.',
   idempotency: 'required',
   errors: [
     'reference_not_found',
@@ -85,8 +85,10 @@ const create = folios.create({
   ],
   body: Obj({
     propertyId: Uuid,
-    kind: OneOf(['guest', 'company', 'house']),
+    kind: OneOf(['guest', 'company', 'group', 'house']),
     reservationId: Opt(Uuid),
+    /** A confirmed group, in place of a stay. */
+    groupId: Opt(Uuid),
     payerGuestId: Opt(Uuid),
     payerCompanyId: Opt(Uuid),
     label: Opt(Label),
@@ -220,7 +222,7 @@ const transfer = route({
   path: `${folios.one}/transfers`,
   summary: 'Move or split lines to another folio',
   description:
-    'Whole lines, or parts of them by `amount`; taxes go along in proportion. Adjusted and moved parts cannot be moved again; the line that came in can. Payments move within their booking.',
+    'Whole lines, or parts of them by `amount`; taxes go along in proportion. Adjusted and moved parts cannot be moved again; the line that came in can. Payments move within their booking or group.',
   access: can('transfer', 'Folio'),
   record: folios.lock,
   status: 201,

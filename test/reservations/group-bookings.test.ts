@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import { forgetLimits } from '../auth/support.ts'
-import { makeLateHouse } from '../night-audit/support.ts'
+import { arrive, makeLateHouse, setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
@@ -114,6 +114,51 @@ describe('A booking by the desk for a group', () => {
     const other = await folioOf(alone.body.reservations[0].id)
     expect((await move(masterFolioId, other, payment, 1)).body.code).to.equal('line_not_transferable')
     await exact()
+  })
+
+  it('has further folios of the group, which leave deposits with its first guest and close with it', async () => {
+    const open = (change: object) =>
+      reception.send(
+        'POST',
+        'folios',
+        { propertyId: house.propertyId, kind: 'group', groupId, ...change },
+        { idempotencyKey: randomUUID() },
+      )
+    expect((await open({})).body.code).to.equal('invalid_transition')
+    const { number, masterFolioId } = (await confirm()).body
+    const [bar, firm] = [await open({ label: 'Bar' }), await open({ kind: 'company' })]
+    expect([bar.status, firm.status], JSON.stringify([bar.body, firm.body])).to.deep.equal([201, 201])
+    expect([bar.body.number, firm.body.number]).to.deep.equal([`${number}-2`, `${number}-3`])
+    expect(bar.body).to.include({ groupId, kind: 'group', stage: 'deposit' })
+    for (const wrong of [{ groupId: undefined }, { kind: 'house' }, { reservationId: randomUUID() }])
+      expect((await open(wrong)).body.code, JSON.stringify(wrong)).to.equal('validation_failed')
+    expect((await open({ groupId: randomUUID() })).body.errors[0].field).to.equal('groupId')
+    await manager.send('PATCH', `groups/${groupId}`, { routing: { categories: [] } })
+    const { body } = await book({ rooms: [room()] })
+    const [stay] = body.reservations
+    const stages = async () => {
+      const { data } = (await manager.get(`folios?groupId=${groupId}`)).body as { data: { stage: string }[] }
+      return [...new Set(data.map((one) => one.stage))]
+    }
+    expect(await stages()).to.deep.equal(['deposit'])
+    await setDay(house, 0)
+    await arrive(house, stay.id)
+    expect(await stages()).to.deep.equal(['guest'])
+    // A group that comes to nothing leaves no folio open.
+    const made = await manager.send('POST', 'groups', {
+      propertyId: house.propertyId,
+      code: 'NONE',
+      name: 'A meeting',
+      arrival: house.day(0),
+      departure: house.day(1),
+      ratePlanId: house.ratePlanId,
+    })
+    await manager.send('POST', `groups/${made.body.id}/confirm`, {})
+    await open({ groupId: made.body.id })
+    await manager.send('POST', `groups/${made.body.id}/cancel`, { reason: 'changed_plans' })
+    const left = (await manager.get(`folios?groupId=${made.body.id}`)).body.data as { status: string }[]
+    expect(left.map((one) => one.status)).to.deep.equal(['closed', 'closed'])
+    expect(masterFolioId).to.be.a('string')
   })
 
   it('shares the last room of the allotment between two desks at once', async () => {

@@ -22,7 +22,8 @@ import { lockPaymentsOf } from '../../payment/index.ts'
 import { lockPoolNights, lockUnitsOf, moveInventory } from '../../units/index.ts'
 import { cancelReservations } from '../cancel.ts'
 import type { CancelReason } from '../cancel.ts'
-import { lockFoliosOf } from '../folio/lock.ts'
+import { closeSettled } from '../folio/close.ts'
+import { lockFoliosOfGroup } from '../folio/lock.ts'
 import { factOf as folioFact } from '../folio/open.ts'
 import { stockMoves } from '../night-moves.ts'
 import { groupLifecycle, isTaken, nightsToRelease } from '../rules/groups.ts'
@@ -165,7 +166,11 @@ const liveBookings = (trx: Trx, id: string) =>
  * Locks all that the cancellation of several bookings takes, class by class: reservations, nights, units, folios, payments. One booking after another would
  * lock the nights of the second after the folios of the first. The bookings and their group are locked.
  */
-const lockForCancelling = async (trx: Trx, { nights, businessDate }: LockedGroup, bookingIds: readonly string[]) => {
+const lockForCancelling = async (
+  trx: Trx,
+  { group, nights, businessDate }: LockedGroup,
+  bookingIds: readonly string[],
+) => {
   const reservations = await sql<{ id: string }>(
     trx,
     `select id from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
@@ -177,7 +182,7 @@ const lockForCancelling = async (trx: Trx, { nights, businessDate }: LockedGroup
     .map(({ unitTypeId, night, allotted: rooms }) => ({ unitTypeId, night, rooms }))
   await lockPoolNights(trx, [...(await stockMoves(trx, ids, 'open', {})), ...(await allotmentMoves(trx, allotted))])
   await lockUnitsOf(trx, ids)
-  const folios = await lockFoliosOf(trx, ids)
+  const folios = await lockFoliosOfGroup(trx, group.id, ids)
   await lockPaymentsOf(trx, [
     ...bookingIds.map((targetId) => ({ targetType: 'booking' as const, targetId })),
     ...folios.map(({ id }) => ({ targetType: 'folio' as const, targetId: id })),
@@ -218,6 +223,11 @@ export const cancelGroup = async (
   for (const one of live) await cancelReservations(trx, one.id, { reason, terms: waiveFees ? 'free' : 'policy' })
   const fresh = await lockGroup(trx, id)
   if (isTaken(group.status)) await moveRooms(trx, fresh, -1)
+  // A folio with money or a debt of the group stays open. An empty open one would keep its property from being archived.
+  await closeSettled(
+    trx,
+    (await lockFoliosOfGroup(trx, id)).map((one) => one.id),
+  )
   await emit(
     trx,
     groupCancelled,
@@ -252,7 +262,8 @@ const isDone = async (trx: Trx, { id, masterFolioId }: BookingGroupRow): Promise
     `select 1 from booking_group g where g.id = ?
        and not exists (select from booking b join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id
          where b.tenant_id = g.tenant_id and b.group_id = g.id and r.status in ('held', 'confirmed', 'checked_in'))
-       and exists (select from folio f where f.tenant_id = g.tenant_id and f.id = ? and f.status = 'closed')`,
+       and exists (select from folio f where f.tenant_id = g.tenant_id and f.id = ? and f.status = 'closed')
+       and not exists (select from folio f where f.tenant_id = g.tenant_id and f.group_id = g.id and f.status = 'open')`,
     [id, masterFolioId],
   )) !== null
 
