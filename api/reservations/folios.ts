@@ -180,8 +180,8 @@ const charge = route({
   }),
   example: { category: 'minibar', description: 'Water', quantity: '2', unitAmount: 600 },
   returns: PostedLines,
-  handle: async ({ trx, params: { folioId }, body }) => {
-    const { lineIds } = await chargeFolio(trx, folioId, body)
+  handle: async ({ trx, params: { folioId }, body, expectedVersion }) => {
+    const { lineIds } = await chargeFolio(trx, folioId, body, expectedVersion)
     return posted(trx, folioId, lineIds)
   },
 })
@@ -209,9 +209,9 @@ const adjust = route({
   body: Obj({ lineId: Uuid, amount: Opt(Minor), rate: Opt(Int(1, 10_000)), reason: Words(3, 200) }),
   example: { lineId: sampleId('folioLineId'), amount: 100, reason: 'The bottle was open' },
   returns: PostedLines,
-  handle: async ({ trx, params: { folioId }, body, admission }) => {
+  handle: async ({ trx, params: { folioId }, body, expectedVersion, admission }) => {
     const limited = isLimited(admission.role, 'Folio', 'adjust')
-    const { lineIds } = await adjustCharge(trx, folioId, body, { limited })
+    const { lineIds } = await adjustCharge(trx, folioId, body, { limited }, expectedVersion)
     return posted(trx, folioId, lineIds)
   },
 })
@@ -241,8 +241,8 @@ const transfer = route({
   }),
   example: { toFolioId: sampleId('otherFolioId'), lines: [{ lineId: sampleId('folioLineId'), amount: 200 }] },
   returns: TransferredLines,
-  handle: async ({ trx, params: { folioId }, body }) => {
-    const { transferId, lineIds } = await transferLines(trx, folioId, body)
+  handle: async ({ trx, params: { folioId }, body, expectedVersion }) => {
+    const { transferId, lineIds } = await transferLines(trx, folioId, body, expectedVersion)
     const toFolio = await readFolio(trx, body.toFolioId)
     return { ...(await posted(trx, folioId, lineIds)), toFolio, transferId }
   },
@@ -251,13 +251,13 @@ const transfer = route({
 const close = folios.act('close', {
   summary: 'Close a folio with zero balance',
   errors: ['folio_not_zero', 'payment_in_progress', 'folio_busy', 'business_day_changed'],
-  command: ({ trx, id }) => closeFolio(trx, id),
+  command: ({ trx, id, expectedVersion }) => closeFolio(trx, id, expectedVersion),
 })
 
 const reopen = folios.act('reopen', {
   summary: 'Open a closed folio again',
   errors: ['folio_busy', 'business_day_changed', 'folio_invoiced'],
-  command: ({ trx, id }) => reopenFolio(trx, id),
+  command: ({ trx, id, expectedVersion }) => reopenFolio(trx, id, expectedVersion),
 })
 
 const invoice = folios.act('invoice', {
@@ -271,9 +271,9 @@ const invoice = folios.act('invoice', {
     override: Opt(Obj({ reason: Words(3, 500) })),
   }),
   example: {},
-  command: async ({ trx, id, body, admission }) => {
+  command: async ({ trx, id, body, expectedVersion, admission }) => {
     refuseBilling(admission, body.override !== undefined)
-    await invoiceFolio(trx, id, body)
+    await invoiceFolio(trx, id, body, expectedVersion)
   },
 })
 

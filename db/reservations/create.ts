@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { bookingCreated } from '../../config/events/reservations.ts'
 import { localInstant } from '../../config/time.ts'
 import { expireHold } from '../../jobs/reservations.ts'
@@ -235,7 +235,11 @@ export const addRoom = async (
   trx: Trx,
   bookingId: string,
   room: NewRoom,
-  { override = null, source = 'staff' }: { override?: Granted | null; source?: 'staff' | 'api' } = {},
+  {
+    override = null,
+    source = 'staff',
+    expectedVersion = null,
+  }: { override?: Granted | null; source?: 'staff' | 'api'; expectedVersion?: number | null } = {},
 ): Promise<string> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) throw notFound()
@@ -243,6 +247,7 @@ export const addRoom = async (
   const locked = await lockBooking(trx, bookingId)
   if (!locked) throw notFound()
   const { booking, reservations, now } = locked
+  if (expectedVersion !== null && expectedVersion !== booking.version) throw versionConflict(booking.version)
   const live = reservations.filter((one) => isLive(one.status))
   if (live.length === 0 || booking.bookerGuestId === null)
     throw conflict('invalid_transition', 'A room can be added to a live booking whose booker is known')

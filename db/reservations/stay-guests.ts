@@ -21,8 +21,8 @@ type Place = {
   authorisationDocumentId?: string | null | undefined
 }
 
-const lockLive = async (trx: Trx, reservationId: string): Promise<LockedStay> => {
-  const locked = await lockStay(trx, reservationId)
+const lockLive = async (trx: Trx, reservationId: string, expected: number | null): Promise<LockedStay> => {
+  const locked = await lockStay(trx, reservationId, expected)
   if (!isLive(locked.stay.status))
     throw conflict('invalid_transition', 'The guests of a stay that has ended stay as they are')
   return locked
@@ -46,6 +46,15 @@ const refuseResponsible = (
       { field: 'responsibleId', message: 'is not a guest of the stay' },
     ])
   if (adult.age !== null && adult.age < 18) throw invalid([{ field: 'responsibleId', message: 'is a minor' }])
+}
+
+/** The document that authorises the stay of a minor is one that the tenant keeps. */
+const refuseDocument = async (trx: Trx, documentId: string | null | undefined) => {
+  if (!documentId) return
+  if (await sqlOne(trx, `select id from guest_document where id = ?`, [documentId])) return
+  throw unprocessable('reference_not_found', 'There is no such document', [
+    { field: 'authorisationDocumentId', message: 'does not exist' },
+  ])
 }
 
 type Told = {
@@ -93,14 +102,19 @@ export const addStayGuest = async (
   reservationId: string,
   named: Named,
   { role = 'companion', age = null, responsibleId = null, kinship = null, authorisationDocumentId = null }: Place,
-  { override = null, source = 'staff' }: { override?: Override | null; source?: 'staff' | 'api' } = {},
+  {
+    override = null,
+    source = 'staff',
+    expectedVersion = null,
+  }: { override?: Override | null; source?: 'staff' | 'api'; expectedVersion?: number | null } = {},
 ): Promise<string> => {
-  const locked = await lockLive(trx, reservationId)
+  const locked = await lockLive(trx, reservationId, expectedVersion)
   const { booking, stay } = locked
   const guests = await guestsOf(trx, stay.id)
   if (guests.length >= stay.adults + stay.childrenAges.length)
     throw unprocessable('occupancy_exceeded', 'The stay is booked for no more guests; amend the party first')
   refuseResponsible(guests, responsibleId)
+  await refuseDocument(trx, authorisationDocumentId)
   const party = await nameParty(trx, {
     source,
     booker: named,
@@ -124,8 +138,14 @@ export const addStayGuest = async (
 }
 
 /** Changes what is said of a guest within a stay. The main guest becomes a companion by another one that becomes the main guest. */
-export const changeStayGuest = async (trx: Trx, reservationId: string, id: string, change: Place): Promise<void> => {
-  const locked = await lockLive(trx, reservationId)
+export const changeStayGuest = async (
+  trx: Trx,
+  reservationId: string,
+  id: string,
+  change: Place,
+  expected: number | null = null,
+): Promise<void> => {
+  const locked = await lockLive(trx, reservationId, expected)
   const guests = await guestsOf(trx, reservationId)
   const guest = guests.find((one) => one.id === id)
   if (!guest) throw notFound()
@@ -134,6 +154,7 @@ export const changeStayGuest = async (trx: Trx, reservationId: string, id: strin
       { field: 'role', message: 'a stay has a main guest' },
     ])
   refuseResponsible(guests, change.responsibleId, id)
+  await refuseDocument(trx, change.authorisationDocumentId)
   if (change.role === 'primary') await demote(trx, reservationId, id)
   const kept = <V>(given: V | undefined, present: V): V => (given === undefined ? present : given)
   await sql(
@@ -152,8 +173,13 @@ export const changeStayGuest = async (trx: Trx, reservationId: string, id: strin
 }
 
 /** Takes a companion off a live stay; the main guest stays until another one is. */
-export const removeStayGuest = async (trx: Trx, reservationId: string, id: string): Promise<void> => {
-  const locked = await lockLive(trx, reservationId)
+export const removeStayGuest = async (
+  trx: Trx,
+  reservationId: string,
+  id: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const locked = await lockLive(trx, reservationId, expected)
   const guest = (await guestsOf(trx, reservationId)).find((one) => one.id === id)
   if (!guest) throw notFound()
   if (guest.role === 'primary')

@@ -1,4 +1,4 @@
-import { ApiError, notFound } from '../../../config/errors.ts'
+import { ApiError, notFound, versionConflict } from '../../../config/errors.ts'
 import { businessDay } from '../../financial/index.ts'
 import { nativeError, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -100,10 +100,15 @@ export const holdDayOfFolio = async (trx: Trx, folioId: string): Promise<string>
   return businessDay(trx, found.propertyId)
 }
 
-/** A folio with the business day that its lines are dated by: the first step of commands on folios. 404; 409 `folio_busy`. */
-export const lockFolio = async (trx: Trx, folioId: string): Promise<{ folio: FolioRow; businessDate: string }> => {
+/** A folio with the business day that its lines are dated by: the first step of commands on folios. 404; 409 `folio_busy`, `version_conflict`. */
+export const lockFolio = async (
+  trx: Trx,
+  folioId: string,
+  expected: number | null = null,
+): Promise<{ folio: FolioRow; businessDate: string }> => {
   const businessDate = await holdDayOfFolio(trx, folioId)
   const [folio] = await lockFoliosById(trx, [folioId])
   if (!folio) throw notFound()
+  if (expected !== null && expected !== folio.version) throw versionConflict(folio.version)
   return { folio, businessDate }
 }

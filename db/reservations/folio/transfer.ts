@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { notFound, unprocessable } from '../../../config/errors.ts'
+import { notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { folioTransferred } from '../../../config/events/folios.ts'
 import { businessDay, raisePostings } from '../../financial/index.ts'
 import type { DayPosting } from '../../financial/index.ts'
@@ -149,8 +149,10 @@ export const transferLines = async (
   trx: Trx,
   folioId: string,
   { toFolioId, lines: wanted }: Transfer,
+  expected: number | null = null,
 ): Promise<{ transferId: string; lineIds: string[] }> => {
   const context = await lockBoth(trx, folioId, toFolioId)
+  if (expected !== null && expected !== context.from.version) throw versionConflict(context.from.version)
   refuseClosed(context.from)
   refuseClosed(context.to, 'toFolioId')
   const left = await linesLeft(

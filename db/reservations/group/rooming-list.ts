@@ -184,9 +184,9 @@ export const importRoomingList = async (
   trx: Trx,
   groupId: string,
   rows: readonly RoomingRow[],
-  { dryRun = false }: { dryRun?: boolean } = {},
+  { dryRun = false, expected = null }: { dryRun?: boolean; expected?: number | null } = {},
 ): Promise<RoomingResult[]> => {
-  const locked = await lockGroup(trx, groupId)
+  const locked = await lockGroup(trx, groupId, expected)
   const { group, nights } = locked
   groupLifecycle.allow('picked up', group.status)
   refuseTwice(rows)
