@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { recountNights } from '../../db/units/recount.ts'
-import { forgetLimits } from '../auth/support.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { forgetLimits, makeKey } from '../auth/support.ts'
 import { arrive, makeLateHouse, setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -159,6 +160,32 @@ describe('A booking by the desk for a group', () => {
     const left = (await manager.get(`folios?groupId=${made.body.id}`)).body.data as { status: string }[]
     expect(left.map((one) => one.status)).to.deep.equal(['closed', 'closed'])
     expect(masterFolioId).to.be.a('string')
+  })
+
+  it('is cancelled with its group without a fee by those alone who have the rule for that', async () => {
+    await confirm()
+    const { body } = await book({ rooms: [room()] })
+    const [stay] = body.reservations
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update reservation set policies = jsonb_set(policies, '{cancellation,rules}',
+           '{"tiers": [], "after": {"type": "full", "value": 0, "of": "total"}, "graceHoursAfterBooking": 0, "earlyDeparture": {"type": "none", "value": 0, "of": "total"}}')
+         where id = ?`,
+        [stay.id],
+      ),
+    )
+    const { key } = await makeKey(house.tenantId, ['read', 'write'])
+    const path = `/api/tenants/${house.tenantId}/groups/${groupId}/cancel`
+    for (const terms of [{ reason: 'changed_plans', waiveFees: true }, { reason: 'property_fault' }]) {
+      const refused = await world.request('POST', path, { key, body: { ...terms, cancelReservations: true } })
+      expect([refused.status, refused.body.code]).to.deep.equal([403, 'override_not_permitted'])
+    }
+    const waived = { reason: 'changed_plans', waiveFees: true, cancelReservations: true }
+    expect((await manager.send('POST', `groups/${groupId}/cancel`, waived)).status).to.equal(200)
+    const shown = (await manager.get(`reservations/${stay.id}`)).body
+    expect([shown.status, shown.feeAmount]).to.deep.equal(['cancelled', 0])
+    await exact()
   })
 
   it('shares the last room of the allotment between two desks at once', async () => {
