@@ -149,10 +149,11 @@ const add = route({
   body: Obj({ ...roomFields, override: Opt(Override) }),
   example: room,
   returns: Reservation,
-  handle: async ({ trx, params: { bookingId }, body: { override, ...given }, caller, admission }) => {
+  handle: async ({ trx, params: { bookingId }, body: { override, ...given }, caller, expectedVersion, admission }) => {
     const id = await addRoom(trx, bookingId, roomOf(given, ''), {
       override: grantOverride({ caller, admission }, override),
       source: caller.kind === 'api_key' ? 'api' : 'staff',
+      expectedVersion,
     })
     return showReservation(await readReservation(trx, id), admission)
   },

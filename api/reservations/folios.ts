@@ -71,9 +71,9 @@ const list = folios.list({
 })
 
 const create = folios.create({
-  summary: 'Open a further guest, company or house folio',
+  summary: 'Open a further guest, company, group or house folio',
   description:
-    'Folios of a stay are for a guest or a company that pays a part of it: routing says which. A house folio belongs to no stay.',
+    'Folios of a stay or a group are for a guest or a company that pays a part of it: routing says which. A house folio belongs to neither.',
   idempotency: 'required',
   errors: [
     'reference_not_found',
@@ -85,8 +85,10 @@ const create = folios.create({
   ],
   body: Obj({
     propertyId: Uuid,
-    kind: OneOf(['guest', 'company', 'house']),
+    kind: OneOf(['guest', 'company', 'group', 'house']),
     reservationId: Opt(Uuid),
+    /** A confirmed group, in place of a stay. */
+    groupId: Opt(Uuid),
     payerGuestId: Opt(Uuid),
     payerCompanyId: Opt(Uuid),
     label: Opt(Label),
@@ -178,8 +180,8 @@ const charge = route({
   }),
   example: { category: 'minibar', description: 'Water', quantity: '2', unitAmount: 600 },
   returns: PostedLines,
-  handle: async ({ trx, params: { folioId }, body }) => {
-    const { lineIds } = await chargeFolio(trx, folioId, body)
+  handle: async ({ trx, params: { folioId }, body, expectedVersion }) => {
+    const { lineIds } = await chargeFolio(trx, folioId, body, expectedVersion)
     return posted(trx, folioId, lineIds)
   },
 })
@@ -207,9 +209,9 @@ const adjust = route({
   body: Obj({ lineId: Uuid, amount: Opt(Minor), rate: Opt(Int(1, 10_000)), reason: Words(3, 200) }),
   example: { lineId: sampleId('folioLineId'), amount: 100, reason: 'The bottle was open' },
   returns: PostedLines,
-  handle: async ({ trx, params: { folioId }, body, admission }) => {
+  handle: async ({ trx, params: { folioId }, body, expectedVersion, admission }) => {
     const limited = isLimited(admission.role, 'Folio', 'adjust')
-    const { lineIds } = await adjustCharge(trx, folioId, body, { limited })
+    const { lineIds } = await adjustCharge(trx, folioId, body, { limited }, expectedVersion)
     return posted(trx, folioId, lineIds)
   },
 })
@@ -220,7 +222,7 @@ const transfer = route({
   path: `${folios.one}/transfers`,
   summary: 'Move or split lines to another folio',
   description:
-    'Whole lines, or parts of them by `amount`; taxes go along in proportion. Adjusted and moved parts cannot be moved again; the line that came in can. Payments move within their booking.',
+    'Whole lines, or parts of them by `amount`; taxes go along in proportion. Adjusted and moved parts cannot be moved again; the line that came in can. Payments move within their booking or group.',
   access: can('transfer', 'Folio'),
   record: folios.lock,
   status: 201,
@@ -239,8 +241,8 @@ const transfer = route({
   }),
   example: { toFolioId: sampleId('otherFolioId'), lines: [{ lineId: sampleId('folioLineId'), amount: 200 }] },
   returns: TransferredLines,
-  handle: async ({ trx, params: { folioId }, body }) => {
-    const { transferId, lineIds } = await transferLines(trx, folioId, body)
+  handle: async ({ trx, params: { folioId }, body, expectedVersion }) => {
+    const { transferId, lineIds } = await transferLines(trx, folioId, body, expectedVersion)
     const toFolio = await readFolio(trx, body.toFolioId)
     return { ...(await posted(trx, folioId, lineIds)), toFolio, transferId }
   },
@@ -249,13 +251,13 @@ const transfer = route({
 const close = folios.act('close', {
   summary: 'Close a folio with zero balance',
   errors: ['folio_not_zero', 'payment_in_progress', 'folio_busy', 'business_day_changed'],
-  command: ({ trx, id }) => closeFolio(trx, id),
+  command: ({ trx, id, expectedVersion }) => closeFolio(trx, id, expectedVersion),
 })
 
 const reopen = folios.act('reopen', {
   summary: 'Open a closed folio again',
   errors: ['folio_busy', 'business_day_changed', 'folio_invoiced'],
-  command: ({ trx, id }) => reopenFolio(trx, id),
+  command: ({ trx, id, expectedVersion }) => reopenFolio(trx, id, expectedVersion),
 })
 
 const invoice = folios.act('invoice', {
@@ -269,9 +271,9 @@ const invoice = folios.act('invoice', {
     override: Opt(Obj({ reason: Words(3, 500) })),
   }),
   example: {},
-  command: async ({ trx, id, body, admission }) => {
+  command: async ({ trx, id, body, expectedVersion, admission }) => {
     refuseBilling(admission, body.override !== undefined)
-    await invoiceFolio(trx, id, body)
+    await invoiceFolio(trx, id, body, expectedVersion)
   },
 })
 

@@ -16,6 +16,7 @@ import {
 } from '../../db/reservations/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
+import { mayOverride } from '../lib/override.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { Code } from '../properties/schemas.ts'
@@ -172,24 +173,24 @@ const option = groups.act('option', {
   errors: [...taking],
   body: Obj({ until: Instant }),
   example: { until: `${sampleDay(30)}T12:00:00.000Z` },
-  command: ({ trx, id, body }) => optionGroup(trx, id, body.until),
+  command: ({ trx, id, body, expectedVersion }) => optionGroup(trx, id, body.until, expectedVersion),
 })
 
 const confirm = groups.act('confirm', {
   summary: 'Confirm a group and open it for pick-up',
   description: 'Opens the master folio, which pays the categories of the routing of the group.',
   errors: [...taking],
-  command: ({ trx, id }) => confirmGroup(trx, id),
+  command: ({ trx, id, expectedVersion }) => confirmGroup(trx, id, expectedVersion),
 })
 
 const release = groups.act('release', {
   summary: 'Give rooms not picked up back to sale',
   description: 'All nights to come, or those of `[from, to)` and some types.',
   action: 'update',
-  errors: ['invalid_transition', 'business_day_changed'],
+  errors: ['invalid_transition', 'reference_not_found', 'business_day_changed'],
   body: Obj({ from: Opt(Day), to: Opt(Day), unitTypeIds: Opt(List(Uuid, { max: 100 }, { uniqueItems: true })) }),
   example: {},
-  command: ({ trx, id, body }) => releaseGroup(trx, id, body),
+  command: ({ trx, id, body, expectedVersion }) => releaseGroup(trx, id, body, expectedVersion),
 })
 
 const cancel = groups.act('cancel', {
@@ -200,6 +201,7 @@ const cancel = groups.act('cancel', {
     'transition_blocked',
     'invalid_transition',
     'already_arrived',
+    'override_not_permitted',
     'cancellation_not_allowed',
     'payment_in_progress',
     'folio_busy',
@@ -207,7 +209,8 @@ const cancel = groups.act('cancel', {
   ],
   body: Obj({ reason: OneOf([...cancelReasons]), cancelReservations: Opt(Bool), waiveFees: Opt(Bool) }),
   example: { reason: 'changed_plans' },
-  command: ({ trx, id, body }) => cancelGroup(trx, id, body),
+  command: ({ trx, id, body, caller, expectedVersion, admission }) =>
+    cancelGroup(trx, id, { ...body, mayWaive: mayOverride({ caller, admission }, 'fee') }, expectedVersion),
 })
 
 const RowError = Obj({ field: Text(1, 200), message: Text(1, 500) })
@@ -267,7 +270,7 @@ const roomingList = route({
     },
     { title: 'RoomingListResult' },
   ),
-  handle: async ({ trx, params: { groupId }, body: { dryRun = false, rows } }) => {
+  handle: async ({ trx, params: { groupId }, body: { dryRun = false, rows }, expectedVersion }) => {
     const results = await importRoomingList(
       trx,
       groupId,
@@ -275,7 +278,7 @@ const roomingList = route({
         ...row,
         guests: row.guests.map((one, place) => personOf(one, `rows.${index}.guests.${place}`)),
       })),
-      { dryRun },
+      { dryRun, expected: expectedVersion },
     )
     const count = (result: string) => results.filter((one) => one.result === result).length
     return {

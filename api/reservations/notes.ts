@@ -23,8 +23,8 @@ const add = route({
   body: Obj({ text: Words(1, 2_000), audience: NoteAudience, alertAt: Opt(NoteAlert) }),
   example: { text: 'Arrives with a dog', audience: 'front_desk', alertAt: 'check_in' },
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId }, body, admission }) => {
-    await addNote(trx, reservationId, body)
+  handle: async ({ trx, params: { reservationId }, body, expectedVersion, admission }) => {
+    await addNote(trx, reservationId, body, expectedVersion)
     return showReservation(await readReservation(trx, reservationId), admission)
   },
 })
@@ -37,8 +37,9 @@ const remove = route({
   access: can('update', 'Reservation'),
   record: reservations.lock,
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId, noteId }, admission }) => {
-    await deleteNote(trx, reservationId, noteId, audiencesOf(admission.role, admission.can('read', 'Guest')))
+  handle: async ({ trx, params: { reservationId, noteId }, expectedVersion, admission }) => {
+    const audiences = audiencesOf(admission.role, admission.can('read', 'Guest'))
+    await deleteNote(trx, reservationId, noteId, audiences, expectedVersion)
     return showReservation(await readReservation(trx, reservationId), admission)
   },
 })

@@ -162,6 +162,7 @@ const create = quotes.create({
     'reference_not_found',
     'too_many_nights',
     'too_many_rooms',
+    'company_archived',
     'not_found',
   ],
   body: Obj({

@@ -140,7 +140,7 @@ const addGuest = route({
   body: Obj({ ...NamedPerson.properties, ...place, override: Opt(Override) }),
   example: { firstName: 'Rui', lastName: 'Souza', age: 12 },
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId }, body, caller, admission }) => {
+  handle: async ({ trx, params: { reservationId }, body, caller, expectedVersion, admission }) => {
     const { override, age, role, responsibleId, kinship, authorisationDocumentId, ...person } = body
     await addStayGuest(
       trx,
@@ -150,6 +150,7 @@ const addGuest = route({
       {
         override: grantOverride({ caller, admission }, override),
         source: caller.kind === 'api_key' ? 'api' : 'staff',
+        expectedVersion,
       },
     )
     return showReservation(await readReservation(trx, reservationId), admission)
@@ -167,8 +168,8 @@ const changeGuest = route({
   body: Obj(place),
   example: { age: 13 },
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId, reservationGuestId }, body, admission }) => {
-    await changeStayGuest(trx, reservationId, reservationGuestId, body)
+  handle: async ({ trx, params: { reservationId, reservationGuestId }, body, expectedVersion, admission }) => {
+    await changeStayGuest(trx, reservationId, reservationGuestId, body, expectedVersion)
     return showReservation(await readReservation(trx, reservationId), admission)
   },
 })
@@ -182,8 +183,8 @@ const removeGuest = route({
   record: reservations.lock,
   errors: ['invalid_transition', 'rule_violated', 'business_day_changed'],
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId, reservationGuestId }, admission }) => {
-    await removeStayGuest(trx, reservationId, reservationGuestId)
+  handle: async ({ trx, params: { reservationId, reservationGuestId }, expectedVersion, admission }) => {
+    await removeStayGuest(trx, reservationId, reservationGuestId, expectedVersion)
     return showReservation(await readReservation(trx, reservationId), admission)
   },
 })

@@ -2,6 +2,7 @@
  * Guest profiles and what is known of them, sealed. Other modules and the edges import this file alone. The stays of a guest belong to reservations,
  * which is a higher module: `db/reservations/guest-stays.ts`.
  */
+export { agesFor, fillAges } from './ages.ts'
 export { hasAuthoritySecret, keepAuthoritySecret } from './authority.ts'
 export { blockAgainst, blocksAmong } from './blocks.ts'
 export { blockGuest, liftBlock, listBlocks, readBlockFacts } from './blocklist.ts'
@@ -57,7 +58,7 @@ export { correctStays } from './registration-corrections.ts'
 export { beginReport, endLinks, recordAnswer, reportStays, submitRegistration } from './registration-reports.ts'
 export type { AuthorityAnswer, AuthorityCall } from './registration-reports.ts'
 export { closeForms, fillRegistration, listRegistrations, openForms, readRegistration } from './registrations.ts'
-export { resolveGuests } from './resolve.ts'
+export { isOfGuest, resolveGuests } from './resolve.ts'
 export { reveal, revealFields, revealReasons } from './reveal.ts'
 export { audiences, audiencesOf } from './rules/audiences.ts'
 export type { Audience } from './rules/audiences.ts'

@@ -47,6 +47,14 @@ export const resolveGuests = async (
   return known
 }
 
+/**
+ * A condition on a column of guest ids with one id as its value: true of every profile of that guest, the survivor and those merged into it (R3, R14), whichever
+ * of them the id is.
+ */
+export const isOfGuest = (column: string): string =>
+  `${column} in (select m.id from guest g join guest m on m.tenant_id = g.tenant_id
+     and (m.id = coalesce(g.merged_into_id, g.id) or m.merged_into_id = coalesce(g.merged_into_id, g.id)) where g.id = ?)`
+
 /** A guest with all profiles that are merged into it: the survivor first. Given any of them. Not locked. */
 export const groupOf = async (trx: Trx, guestId: string): Promise<string[]> => {
   const rows = await prepared<{ id: string }>(

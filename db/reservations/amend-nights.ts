@@ -16,7 +16,7 @@ import {
   nightTaxes,
 } from '../properties/index.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType, Party, TaxedNight, TaxRule } from '../properties/index.ts'
-import type { ReservationNightRow } from '../rows.ts'
+import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 
 export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>
 
@@ -47,6 +47,12 @@ export type Before = {
   isParted: boolean
   isFixed: (night: ReservationNightRow) => boolean
 }
+
+/** Nights that no change reaches: charged, waived or over. */
+export const fixedNights =
+  ({ status }: Pick<ReservationRow, 'status'>, businessDate: string) =>
+  (night: Pick<ReservationNightRow, 'status' | 'date'>): boolean =>
+    night.status !== 'open' || (status === 'checked_in' && night.date < businessDate)
 
 const keyOf = ({ unitTypeId, ratePlanId }: Sale) => `${unitTypeId} ${ratePlanId}`
 
@@ -134,6 +140,8 @@ export const amendedNights = async (
     if (target.manual?.has(date)) return false
     return !priced && !target.allAnew && !isParted && keyOf(night) === keyOf(sale)
   }
+  const isUpgraded = (date: string) =>
+    target.keepsPrice === true && !priced && !target.allAnew && !isParted && !target.manual?.has(date)
   const wanted = bySale(
     dates.filter((date) => !isKept(date)),
     sales,
@@ -149,41 +157,18 @@ export const amendedNights = async (
     const sale = sales.get(date)
     if (!sale) return []
     const night = known.get(date)
-    if (night && isKept(date)) {
-      const kept = asNight(night)
+    if (night && (isKept(date) || isUpgraded(date))) {
+      const kept = { ...asNight(night), ...sale }
       if (arrival === began || isFixed(night)) return [kept]
       return [{ ...kept, taxes: retaxed(rules, kept, { date, index, amount: kept.amount, persons }) }]
     }
-    const manual = target.manual?.get(date)
-    const price = priceOf(night, made.get(date), manual, target, isParted)
-    if (price && manual !== undefined)
-      return [
-        {
-          ...price,
-          ...sale,
-          amount: manual,
-          taxes: nightTaxes(rules, { date, index, amount: manual, persons }),
-          status: 'open' as const,
-        },
-      ]
+    const price = made.get(date)
     if (!price)
       throw unprocessable('restriction_violated', 'The stay is not possible at this rate', [
         { field: `nights.${date}`, message: 'price_missing: a night has no price' },
       ])
     return [{ ...price, ...sale, status: 'open' as const }]
   })
-}
-
-/** The price of a night that does not stand as it is. It is today's price, or the night's own where the stay keeps its prices for another type. */
-const priceOf = (
-  night: ReservationNightRow | undefined,
-  today: QuotedNight | undefined,
-  manual: number | undefined,
-  { keepsPrice = false, allAnew }: Target,
-  isParted: boolean,
-): QuotedNight | undefined => {
-  if (night && keepsPrice && !allAnew && !isParted) return asNight(night)
-  return today ?? (night && manual !== undefined ? asNight(night) : undefined)
 }
 
 /** Taxes of a night that keeps its price, where the stay begins on another day: those that hang on how many nights came before it are taken anew. */
@@ -205,7 +190,7 @@ const retaxed = (
 const evaluated = async (
   trx: Trx,
   property: SaleProperty,
-  { arrival, departure, party }: Target,
+  { arrival, departure, party, manual }: Target,
   sale: Sale,
 ): Promise<QuotedNight[]> => {
   const catalogue = await catalogueOf(trx, property)
@@ -223,14 +208,17 @@ const evaluated = async (
     now: property.now,
   }
   const counted = countParty(catalogue, party)
-  const amounts = nightPrices(pricing, plan, type, counted, { arrival, departure })
+  const dates = daysIn(arrival, departure)
+  const listed = nightPrices(pricing, plan, type, counted, { arrival, departure })
+  // A price that the desk sets stands for the plan's, so that its taxes and components are its own (R17).
+  const amounts = listed.map((amount, index) => manual?.get(dates[index] ?? '') ?? amount)
   const components = componentsOf(
     pricing,
     plan,
     counted,
     amounts.map((amount) => amount ?? 0),
   )
-  return daysIn(arrival, departure).flatMap((date, index) => {
+  return dates.flatMap((date, index) => {
     const amount = amounts[index]
     if (amount === null || amount === undefined) return []
     return [
@@ -242,6 +230,20 @@ const evaluated = async (
       },
     ]
   })
+}
+
+/** Today's prices of the plans, by date, for the nights whose price the desk sets; nights without one are left out. */
+export const listedPrices = async (
+  trx: Trx,
+  property: SaleProperty,
+  { manual = new Map(), ...target }: Target,
+  sales: ReadonlyMap<string, Sale>,
+): Promise<ReadonlyMap<string, number>> => {
+  const listed = new Map<string, number>()
+  for (const { sale, dates } of bySale([...manual.keys()], sales))
+    for (const { date, amount } of await evaluated(trx, property, target, sale))
+      if (dates.includes(date)) listed.set(date, amount)
+  return listed
 }
 
 /** 422 with each rule that speaks against the nights that were added to a type and plan, or against the new day of departure. */
@@ -279,12 +281,14 @@ export const refuseAddedNights = async (
 
 /** 422 `transition_blocked` with every reason for which the days cannot be these. */
 export const refuseDays = (
-  { arrival, departure }: Pick<Target, 'arrival' | 'departure'>,
+  { arrival, departure, manual }: Pick<Target, 'arrival' | 'departure' | 'manual'>,
   before: { arrival: string; hasArrived: boolean; fixed: readonly ReservationNightRow[] },
   businessDate: string,
 ): void => {
   const nights = daysBetween(arrival, departure)
-  const outside = before.fixed.filter((night) => night.date < arrival || night.date >= departure)
+  const outside = before.fixed.filter(
+    (night) => night.date < arrival || night.date >= departure || manual?.has(night.date),
+  )
   const reasons: [boolean, string, string][] = [
     [nights < 1 || nights > 366, 'stay_length', 'a stay has 1 to 366 nights'],
     [before.hasArrived && arrival !== before.arrival, 'already_arrived', 'the guest has arrived'],

@@ -11,7 +11,7 @@ import type { Catalogue, SaleProperty } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { Move, PoolNight } from '../units/index.ts'
-import { amendedNights, bySale, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
+import { amendedNights, bySale, fixedNights, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
 import type { AmendedNight, Sale, Target } from './amend-nights.ts'
 import { amendedExtras, capDeposits, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
 import { rehouse } from './amend-units.ts'
@@ -130,7 +130,7 @@ export const amendLocked = async (
     [reservationId],
   )
   const hasArrived = before.status === 'checked_in'
-  const isFixed = (night: ReservationNightRow) => night.status !== 'open' || (hasArrived && night.date < businessDate)
+  const isFixed = fixedNights(before, businessDate)
   refuseDays(target, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)
   const catalogue = await catalogueOf(trx, property)
   const sales = salesOf(target, { nights, isFixed })
@@ -240,7 +240,8 @@ const renewPolicies = async (
   return policies
 }
 
-const targetOf = (before: ReservationRow, change: StayChange): Target => {
+/** A stay as a change makes it. */
+export const targetOf = (before: ReservationRow, change: StayChange): Target => {
   const arrival = change.arrival ?? before.arrival
   return {
     arrival,

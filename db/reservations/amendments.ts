@@ -8,7 +8,7 @@ import { onTop } from '../properties/index.ts'
 import type { AmendmentRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { amendLocked } from './amend.ts'
 import type { StayChange } from './amend.ts'
-import { refusePrices } from './desk-prices.ts'
+import { refuseLowPrices } from './amend-prices.ts'
 import type { LineTax } from './folio/lines.ts'
 import { depositsOf, lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
@@ -258,28 +258,7 @@ export const acceptAmendment = async (
     ],
     override,
   )
-  if (change.manualNights && override?.priceCutBps !== null) {
-    const manual = new Set(change.manualNights.map((one) => one.date))
-    const { nights } = await outcomeOf(
-      trx,
-      locked,
-      { ...change, manualNights: undefined, price: 'current' },
-      {
-        restrictions: true,
-        units: true,
-      },
-    )
-    const cut = override?.priceCutBps ?? 0
-    refusePrices(
-      change.manualNights
-        .filter(({ date, amount }) => {
-          const listed = nights.find((night) => night.date === date && manual.has(date))?.after ?? 0
-          return amount * 10_000 < listed * (10_000 - cut)
-        })
-        .map(({ date }) => `changes.manualNights.${date}`),
-      override,
-    )
-  }
+  await refuseLowPrices(trx, locked, change, override)
   const waives = (rule: OverrideRule) => isWaived(override, rule)
   await amendLocked(trx, locked, reservationId, change, {
     force: waives('availability'),

@@ -4,7 +4,7 @@ import { addDays } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { raisePostings } from '../financial/index.ts'
-import type { ReservationRow } from '../rows.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
 import { occupy } from '../units/index.ts'
 import { assignUnits } from './assign.ts'
 import { chargeNights } from './charge-nights.ts'
@@ -20,6 +20,12 @@ import type { Override } from './rules/blockers.ts'
 import { planCheckIn } from './rules/plans.ts'
 import { stayLifecycle } from './rules/states.ts'
 import { promiseUnit } from './unit-lock.ts'
+
+/** Folios of the group of a booking, whose stage follows its first guest. */
+const foliosOfGroup = async (trx: Trx, { groupId }: Pick<BookingRow, 'groupId'>): Promise<string[]> =>
+  groupId === null
+    ? []
+    : (await sql<{ id: string }>(trx, `select id from folio where group_id = ?`, [groupId])).map((one) => one.id)
 
 /**
  * T13: the guest is in the house. Units that the stay lacks are found, its folios leave stage deposit, and nights before the business date that are still
@@ -43,7 +49,10 @@ export const checkIn = async (
   if (!facts) throw notFound()
   const waived = refuseBlocked(planCheckIn({ facts, property, businessDate }).blockers, override)
   await occupy(trx, stay.id, { businessDate })
-  const applied = await leaveDepositStages(trx, await lockFolios(trx, stay.id, { withGroup: true }))
+  const applied = await leaveDepositStages(
+    trx,
+    await lockFolios(trx, stay.id, { also: await foliosOfGroup(trx, booking) }),
+  )
   const charged = await chargeNights(trx, { businessDate, stays: [stay], through: addDays(businessDate, -1) })
   const [arrived] = await sql<ReservationRow>(
     trx,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { bookingCreated } from '../../config/events/reservations.ts'
 import { localInstant } from '../../config/time.ts'
 import { expireHold } from '../../jobs/reservations.ts'
 import { businessDay } from '../financial/index.ts'
+import { isOfGuest } from '../guests/index.ts'
 import { sum } from '../lib/amounts.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -108,7 +109,7 @@ const redeem = async (trx: Trx, booking: BookingRow) => {
   if (maxPerBooker === null) return
   const used = await sqlOne<{ count: number }>(
     trx,
-    `select count(*)::int as count from booking b where b.promo_code_id = ? and b.booker_guest_id = ? and b.id <> ?
+    `select count(*)::int as count from booking b where b.promo_code_id = ? and ${isOfGuest('b.booker_guest_id')} and b.id <> ?
        and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,
     [booking.promoCodeId, booking.bookerGuestId, booking.id],
   )
@@ -234,7 +235,11 @@ export const addRoom = async (
   trx: Trx,
   bookingId: string,
   room: NewRoom,
-  { override = null, source = 'staff' }: { override?: Granted | null; source?: 'staff' | 'api' } = {},
+  {
+    override = null,
+    source = 'staff',
+    expectedVersion = null,
+  }: { override?: Granted | null; source?: 'staff' | 'api'; expectedVersion?: number | null } = {},
 ): Promise<string> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) throw notFound()
@@ -242,6 +247,7 @@ export const addRoom = async (
   const locked = await lockBooking(trx, bookingId)
   if (!locked) throw notFound()
   const { booking, reservations, now } = locked
+  if (expectedVersion !== null && expectedVersion !== booking.version) throw versionConflict(booking.version)
   const live = reservations.filter((one) => isLive(one.status))
   if (live.length === 0 || booking.bookerGuestId === null)
     throw conflict('invalid_transition', 'A room can be added to a live booking whose booker is known')

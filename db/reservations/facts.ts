@@ -1,6 +1,6 @@
 import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { blocksAmong } from '../guests/index.ts'
+import { agesFor, blocksAmong } from '../guests/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
 import type {
   BookingRow,
@@ -103,6 +103,7 @@ export const readFacts = async (
     forms,
     fees,
     checks,
+    ages,
   ] = await Promise.all([
     prepared<ReservationRow>(trx, `select * from reservation where id = any(?::uuid[]) and property_id = ?`, [
       ids,
@@ -196,6 +197,7 @@ export const readFacts = async (
     ),
     feesLeft(trx, ids),
     openChecksOf(trx, ids),
+    agesFor(trx, ids),
   ])
   const of = <Row extends { reservationId: string | null }>(rows: readonly Row[], id: string) =>
     rows.filter((row) => row.reservationId === id)
@@ -211,7 +213,8 @@ export const readFacts = async (
         stay,
         booking,
         nights: of(nights, id),
-        guests: own,
+        // A birth date that became known since, such as by a form, counts too.
+        guests: own.map((one) => ({ ...one, age: one.age ?? ages.get(one.id) ?? null })),
         extras: of(extras, id),
         deposits: of(deposits, id),
         folios: of(folios, id),

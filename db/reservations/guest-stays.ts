@@ -1,15 +1,14 @@
+import { isOfGuest } from '../guests/index.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 
 /**
- * The stays that a guest is named in, first or as a companion: a condition on `reservation r` with the guest's id as its value. Stays of profiles that
- * are merged into the guest are the guest's. `listReservations` takes it as its filter `guestId`; a list of a guest's stays is that list.
+ * The stays that a guest is named in, first or as a companion: a condition on `reservation r` with the guest's id as its value. Stays of all
+ * profiles of a merged guest are the guest's. `listReservations` takes it as its filter `guestId`; a list of a guest's stays is that list.
  */
-export const isGuestStay = `r.id in (select n.reservation_id from (select ?::uuid as id) wanted
-  join guest m on m.id = wanted.id or m.merged_into_id = wanted.id
-  join reservation_guest n on n.tenant_id = m.tenant_id and n.guest_id = m.id)`
+export const isGuestStay = `r.id in (select n.reservation_id from reservation_guest n where ${isOfGuest('n.guest_id')})`
 
 type Counts = {
   stays: number

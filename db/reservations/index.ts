@@ -96,9 +96,9 @@ export { setAllotment } from './group/allotment.ts'
 export { changeGroup } from './group/change.ts'
 export { createGroup } from './group/create.ts'
 export { listGroups, readGroup } from './group/read.ts'
+export { cancelGroup } from './group/cancel.ts'
 export {
   advanceGroup,
-  cancelGroup,
   confirmGroup,
   dueGroups,
   dueGroupsOf,

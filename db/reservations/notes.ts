@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { notFound, unprocessable } from '../../config/errors.ts'
+import { notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { reservationChanged } from '../../config/events/reservations.ts'
 import type { AlertMoment, Audience } from '../guests/index.ts'
 import { contextOf, prepared, sqlOne } from '../lib/connection.ts'
@@ -38,7 +38,7 @@ export const notesToTell = async (
 export const openNote = (trx: Trx, { id, sealed }: Pick<ReservationNoteRow, 'id' | 'sealed'>) =>
   unseal<{ text: string }>(trx, 'tenant', notePlace(id), sealed)
 
-const lockStayAlone = async (trx: Trx, reservationId: string): Promise<Stay> => {
+const lockStayAlone = async (trx: Trx, reservationId: string, expected: number | null): Promise<Stay> => {
   const stay = await sqlOne<Stay>(
     trx,
     `select r.id, r.property_id, r.booking_id, r.status, r.version, b.number || '-' || r.position as number
@@ -46,6 +46,7 @@ const lockStayAlone = async (trx: Trx, reservationId: string): Promise<Stay> => 
     [reservationId],
   )
   if (!stay) throw notFound()
+  if (expected !== null && expected !== stay.version) throw versionConflict(stay.version)
   return stay
 }
 
@@ -63,8 +64,9 @@ export const addNote = async (
   trx: Trx,
   reservationId: string,
   { text, audience, alertAt = 'none' }: { text: string; audience: Audience; alertAt?: AlertMoment | undefined },
+  expected: number | null = null,
 ): Promise<string> => {
-  const stay = await lockStayAlone(trx, reservationId)
+  const stay = await lockStayAlone(trx, reservationId, expected)
   const found = await sqlOne<{ count: number }>(
     trx,
     `select count(*) as count from reservation_note where reservation_id = ?`,
@@ -90,8 +92,9 @@ export const deleteNote = async (
   reservationId: string,
   noteId: string,
   audiences: readonly Audience[],
+  expected: number | null = null,
 ): Promise<void> => {
-  const stay = await lockStayAlone(trx, reservationId)
+  const stay = await lockStayAlone(trx, reservationId, expected)
   const note = await findRow(trx, ReservationNote, { id: noteId, reservationId }, ['audience'])
   if (!note || !audiences.includes(note.audience)) throw notFound()
   await sqlOne(trx, `delete from reservation_note where id = ?`, [noteId])

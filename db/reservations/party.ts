@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { blocksAmong, createGuests, resolveGuests } from '../guests/index.ts'
+import { blocksAmong, createGuests, fillAges, resolveGuests } from '../guests/index.ts'
 import type { NewGuest } from '../guests/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { blocker, warning } from './rules/blockers.ts'
@@ -94,7 +94,7 @@ export const writeParty = async (
       role: place === 0 ? 'primary' : 'companion',
     })),
   )
-  await sql(
+  const written = sql(
     trx,
     `insert into reservation_guest (reservation_id, guest_id, role, age) select * from unnest(?::uuid[], ?::uuid[], ?::text[], ?::int[])`,
     [
@@ -104,6 +104,13 @@ export const writeParty = async (
       rows.map((row) => row.age),
     ],
   )
+  await Promise.all([
+    written,
+    fillAges(
+      trx,
+      rooms.map((one) => one.id),
+    ),
+  ])
   return {
     bookerGuestId: booking.bookerGuestId ?? '',
     primaryOf: new Map(rows.filter((row) => row.role === 'primary').map((row) => [row.id, row.guestId])),

@@ -5,15 +5,15 @@ import { quoteCreated } from '../../config/events/quotes.ts'
 import { claimedRoom } from '../../config/quote.ts'
 import type { QuoteClaims } from '../../config/quote.ts'
 import { addDays } from '../../config/time.ts'
-import { resolveGuests } from '../guests/index.ts'
+import { isOfGuest, nameFirms, resolveGuests } from '../guests/index.ts'
 import { sum } from '../lib/amounts.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { insertRow } from '../lib/records.ts'
-import { nightsBelow, priceForDesk, propertyFor } from '../properties/index.ts'
+import { nightsBelow, priceForDesk, readProperty } from '../properties/index.ts'
 import type { DeskRoom, DeskSale } from '../properties/index.ts'
 import { readNights, usage } from '../units/index.ts'
 import { refusePrices } from './desk-prices.ts'
@@ -76,22 +76,14 @@ const refuseManual = (sale: DeskSale, rooms: readonly DeskRoom[], override: Gran
   refuseBlocked(blocker(true, 'manual_price', 'A price set by hand needs the rule price', 'price'), override)
 }
 
-const refuseCompany = async (trx: Trx, companyId: string | undefined) => {
-  if (companyId === undefined) return
-  const company = await sqlOne<{ status: string }>(trx, `select status from company where id = ?`, [companyId])
-  if (company?.status !== 'active')
-    throw unprocessable('reference_not_found', 'The company does not exist, or is archived', [
-      { field: 'companyId', message: 'is no active company' },
-    ])
-}
-
 /**
  * Prices up to nine rooms, each on its own days, and freezes the price; nothing is taken. 409 sold_out; 422 beyond_horizon, restriction_violated,
  * transition_blocked where a price by hand is not waived, and what a sale refuses.
  */
 export const createQuote = async (trx: Trx, asked: NewQuote): Promise<string> => {
   const { propertyId, rooms, override = null, promoCode } = asked
-  const property = await propertyFor(trx, propertyId, 'staff')
+  const property = await readProperty(trx, propertyId)
+  if (!property) throw notFound()
   const sale = await priceForDesk(trx, {
     propertyId,
     property,
@@ -100,7 +92,7 @@ export const createQuote = async (trx: Trx, asked: NewQuote): Promise<string> =>
     waiveRestrictions: isWaived(override, 'restriction'),
   })
   refuseManual(sale, rooms, override)
-  await refuseCompany(trx, asked.companyId)
+  await nameFirms(trx, [{ field: 'companyId', id: asked.companyId }])
   const short = await shortNights(trx, sale)
   const beyond = short.filter((one) => one.message === 'has no counters')
   if (beyond.length > 0) throw unprocessable('beyond_horizon', 'These nights cannot be booked yet', beyond)
@@ -198,7 +190,7 @@ export const listQuotes = async (trx: Trx, filter: QuoteFilter) => {
         ...inScope(filter.scope, 'q.property_id'),
         ...where('q.property_id = ?', filter.propertyId),
         ...(filter.status === undefined ? [] : [{ text: ofStatus[filter.status], values: [] }]),
-        ...where('q.guest_id = ?', filter.guestId),
+        ...where(isOfGuest('q.guest_id'), filter.guestId),
         ...where('q.company_id = ?', filter.companyId),
         ...where('q.arrival >= ?::date', filter.arrivalFrom),
         ...where('q.arrival <= ?::date', filter.arrivalTo),

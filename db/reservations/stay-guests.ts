@@ -3,8 +3,8 @@ import { reservationGuestsChanged } from '../../config/events/reservations.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import type { ReservationGuestRow, ReservationRow } from '../rows.ts'
-import { closeForms, openForms } from '../guests/index.ts'
+import type { BookingRow, ReservationGuestRow, ReservationRow } from '../rows.ts'
+import { closeForms, fillAges, openForms } from '../guests/index.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
@@ -21,8 +21,8 @@ type Place = {
   authorisationDocumentId?: string | null | undefined
 }
 
-const lockLive = async (trx: Trx, reservationId: string): Promise<LockedStay> => {
-  const locked = await lockStay(trx, reservationId)
+const lockLive = async (trx: Trx, reservationId: string, expected: number | null): Promise<LockedStay> => {
+  const locked = await lockStay(trx, reservationId, expected)
   if (!isLive(locked.stay.status))
     throw conflict('invalid_transition', 'The guests of a stay that has ended stay as they are')
   return locked
@@ -48,7 +48,22 @@ const refuseResponsible = (
   if (adult.age !== null && adult.age < 18) throw invalid([{ field: 'responsibleId', message: 'is a minor' }])
 }
 
-const tell = async (trx: Trx, { booking, stay }: LockedStay): Promise<void> => {
+/** The document that authorises the stay of a minor is one that the tenant keeps. */
+const refuseDocument = async (trx: Trx, documentId: string | null | undefined) => {
+  if (!documentId) return
+  if (await sqlOne(trx, `select id from guest_document where id = ?`, [documentId])) return
+  throw unprocessable('reference_not_found', 'There is no such document', [
+    { field: 'authorisationDocumentId', message: 'does not exist' },
+  ])
+}
+
+type Told = {
+  booking: Pick<BookingRow, 'id' | 'number'>
+  stay: Pick<ReservationRow, 'id' | 'propertyId' | 'position' | 'status'>
+}
+
+/** Counts and tells a change of the guests of a stay, whose main guest is the one who is it by now. */
+export const tellGuestsChanged = async (trx: Trx, { booking, stay }: Told): Promise<void> => {
   const written = await sqlOne<ReservationRow>(
     trx,
     `update reservation r set version = version + 1,
@@ -87,14 +102,19 @@ export const addStayGuest = async (
   reservationId: string,
   named: Named,
   { role = 'companion', age = null, responsibleId = null, kinship = null, authorisationDocumentId = null }: Place,
-  { override = null, source = 'staff' }: { override?: Override | null; source?: 'staff' | 'api' } = {},
+  {
+    override = null,
+    source = 'staff',
+    expectedVersion = null,
+  }: { override?: Override | null; source?: 'staff' | 'api'; expectedVersion?: number | null } = {},
 ): Promise<string> => {
-  const locked = await lockLive(trx, reservationId)
+  const locked = await lockLive(trx, reservationId, expectedVersion)
   const { booking, stay } = locked
   const guests = await guestsOf(trx, stay.id)
   if (guests.length >= stay.adults + stay.childrenAges.length)
     throw unprocessable('occupancy_exceeded', 'The stay is booked for no more guests; amend the party first')
   refuseResponsible(guests, responsibleId)
+  await refuseDocument(trx, authorisationDocumentId)
   const party = await nameParty(trx, {
     source,
     booker: named,
@@ -111,14 +131,21 @@ export const addStayGuest = async (
      values (?, ?, ?, ?, ?, ?, ?) returning id`,
     [stay.id, guestId, role, age, responsibleId, kinship, authorisationDocumentId],
   )
+  await fillAges(trx, [stay.id])
   openForms(trx, [stay.id])
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
   return added?.id ?? ''
 }
 
 /** Changes what is said of a guest within a stay. The main guest becomes a companion by another one that becomes the main guest. */
-export const changeStayGuest = async (trx: Trx, reservationId: string, id: string, change: Place): Promise<void> => {
-  const locked = await lockLive(trx, reservationId)
+export const changeStayGuest = async (
+  trx: Trx,
+  reservationId: string,
+  id: string,
+  change: Place,
+  expected: number | null = null,
+): Promise<void> => {
+  const locked = await lockLive(trx, reservationId, expected)
   const guests = await guestsOf(trx, reservationId)
   const guest = guests.find((one) => one.id === id)
   if (!guest) throw notFound()
@@ -127,6 +154,7 @@ export const changeStayGuest = async (trx: Trx, reservationId: string, id: strin
       { field: 'role', message: 'a stay has a main guest' },
     ])
   refuseResponsible(guests, change.responsibleId, id)
+  await refuseDocument(trx, change.authorisationDocumentId)
   if (change.role === 'primary') await demote(trx, reservationId, id)
   const kept = <V>(given: V | undefined, present: V): V => (given === undefined ? present : given)
   await sql(
@@ -141,12 +169,17 @@ export const changeStayGuest = async (trx: Trx, reservationId: string, id: strin
       id,
     ],
   )
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
 }
 
 /** Takes a companion off a live stay; the main guest stays until another one is. */
-export const removeStayGuest = async (trx: Trx, reservationId: string, id: string): Promise<void> => {
-  const locked = await lockLive(trx, reservationId)
+export const removeStayGuest = async (
+  trx: Trx,
+  reservationId: string,
+  id: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const locked = await lockLive(trx, reservationId, expected)
   const guest = (await guestsOf(trx, reservationId)).find((one) => one.id === id)
   if (!guest) throw notFound()
   if (guest.role === 'primary')
@@ -158,5 +191,5 @@ export const removeStayGuest = async (trx: Trx, reservationId: string, id: strin
   ])
   await sql(trx, `delete from reservation_guest where id = ?`, [id])
   await closeForms(trx, [reservationId])
-  await tell(trx, locked)
+  await tellGuestsChanged(trx, locked)
 }

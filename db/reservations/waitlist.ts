@@ -10,7 +10,7 @@ import {
   waitlistEntryMatched,
 } from '../../config/events/waitlist.ts'
 import { daysBetween } from '../../config/time.ts'
-import { resolveGuests } from '../guests/index.ts'
+import { isOfGuest, resolveGuests } from '../guests/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
@@ -233,7 +233,7 @@ export const listWaitlist = async (trx: Trx, { status = 'waiting', matched, ...f
         ...(matched === undefined ? [] : [{ text: `w.matched_at is ${matched ? 'not null' : 'null'}`, values: [] }]),
         ...where('w.arrival >= ?::date', filter.arrivalFrom),
         ...where('w.arrival <= ?::date', filter.arrivalTo),
-        ...where('w.guest_id = ?', filter.guestId),
+        ...where(isOfGuest('w.guest_id'), filter.guestId),
       ],
       order: `w.matched_at is null, ${orderBy(filter.sort, waitlistSorts, 'w.id')}`,
     },

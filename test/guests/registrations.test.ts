@@ -136,6 +136,45 @@ describe('Registration forms', () => {
     await mode('strict')
   })
 
+  it('let no minor in without an adult who answers or an authorisation, whatever is set aside, but where the house keeps none', async () => {
+    const { reservationId } = await book(0, 2)
+    const mode = (value: string) =>
+      rows(`update property set settings = jsonb_set(settings, '{registration,mode}', to_jsonb(?::text))`, [value])
+    const child = { firstName: 'Bia', birthDate: `${Number(desk.house.today.slice(0, 4)) - 8}-01-01` }
+    const named = await call('POST', `reservations/${reservationId}/guests`, child)
+    expect(named.status, JSON.stringify(named.body)).to.equal(201)
+    type Named = { id: string; age: number | null; role: string }
+    const { guests } = (await call('GET', `reservations/${reservationId}`)).body as { guests: Named[] }
+    const [adult, minor] = [guests.find((one) => one.role === 'primary'), guests.find((one) => one.age === 8)]
+    const minors = async () => {
+      const { commands } = (await call('GET', `reservations/${reservationId}/transitions`)).body
+      const { blockers } = commands.find((one: { id: string }) => one.id === 'T13')
+      return (blockers as { code: string; waivable: boolean }[]).filter((one) => one.code.startsWith('minor'))
+    }
+    const override = { rules: ['registration', 'early_check_in', 'unit_condition'], reason: 'The parents come later' }
+    const enter = () => call('POST', `reservations/${reservationId}/check-in`, { override }, { role: 'owner' })
+    for (const value of ['warn', 'strict']) {
+      await mode(value)
+      expect((await minors()).map(({ code, waivable }) => [code, waivable])).to.deep.equal([
+        ['minor_documents_missing', false],
+      ])
+      const refused = await enter()
+      expect(refused.status).to.equal(422)
+      expect(refused.body.errors.map((one: { field: string }) => one.field)).to.deep.equal([
+        'blockers.minor_documents_missing',
+      ])
+    }
+    await mode('off')
+    expect(await minors()).to.deep.equal([])
+    await mode('strict')
+    await call('PATCH', `reservations/${reservationId}/guests/${minor?.id}`, {
+      responsibleId: adult?.id,
+      kinship: 'mother',
+    })
+    expect(await minors()).to.deep.equal([])
+    expect((await enter()).status).to.equal(200)
+  })
+
   it('stay readable after an erasure until the law needs them no more, and are then unreadable', async () => {
     const { form } = await book(61)
     await call('PATCH', `guest-registrations/${form.id}`, { form: whole(), signed: { on: 'paper', name: 'Rosa' } })

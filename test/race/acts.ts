@@ -13,13 +13,8 @@ import { transferLines } from '../../db/reservations/folio/transfer.ts'
 import { setAllotment } from '../../db/reservations/group/allotment.ts'
 import { createGroup } from '../../db/reservations/group/create.ts'
 import { importRoomingList } from '../../db/reservations/group/rooming-list.ts'
-import {
-  advanceGroup,
-  cancelGroup,
-  confirmGroup,
-  optionGroup,
-  releaseGroup,
-} from '../../db/reservations/group/status.ts'
+import { cancelGroup } from '../../db/reservations/group/cancel.ts'
+import { advanceGroup, confirmGroup, optionGroup, releaseGroup } from '../../db/reservations/group/status.ts'
 import { cancelStay, changeStay } from '../../db/reservations/import-changes.ts'
 import { importStay } from '../../db/reservations/import.ts'
 import { cancelBlock, endBlock } from '../../db/units/blocks/end.ts'

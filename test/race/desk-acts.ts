@@ -235,6 +235,10 @@ export const deskActsOn = (ground: Ground, random: Random, { one, on, reservatio
             : setRouting(trx, id, [{ categories: ['minibar', 'room'], folioId }], null),
         )
       }),
+    groupFolios: () =>
+      on(one(`select id from booking_group where status = 'confirmed'`), (groupId) =>
+        inHouse((trx) => openFolio(trx, { propertyId, kind: 'group', groupId, label: 'Bar' })),
+      ),
     folioEnds: () =>
       on(one(`select id from folio where is_primary or kind = 'guest'`), (id) =>
         inHouse((trx) => (random.chance(0.5) ? closeFolio(trx, id) : reopenFolio(trx, id))),
@@ -322,6 +326,7 @@ export const deskWeights: Readonly<Record<keyof ReturnType<typeof deskActsOn>, n
   noShow: 1,
   reinstate: 2,
   deposits: 1,
+  groupFolios: 1,
   folios: 1,
   folioEnds: 1,
   companions: 1,

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { createExtra } from '../../db/properties/terms/extras.ts'
 import { createTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import type { StayChange } from '../../db/reservations/amend.ts'
@@ -88,5 +89,68 @@ describe('What an amended stay costs', () => {
   it('of nights before the change of type stays theirs, also when the party changes with it', async () => {
     await amend({ unitTypeId: house.suiteTypeId ?? '', from: house.day(11), adults: 1 })
     expect((await nights()).map((night) => night.amount)).to.deep.equal([18_000, 36_000, 36_000])
+  })
+
+  it('of an upgrade to another day at the same price has the tax of the stay once, on its first night', async () => {
+    const suite = house.suiteTypeId ?? ''
+    const amended = await amend({ unitTypeId: suite, arrival: house.day(11), departure: house.day(14), price: 'keep' })
+    expect(await suites()).to.deep.equal([true, true, true])
+    // Two nights stand at their old price; the third is sold as a suite of today.
+    expect((await nights()).map((night) => night.amount)).to.deep.equal([20_000, 20_000, 40_000])
+    expect(await taxes()).to.deep.equal([877, 100, 0])
+    expect(amended?.reservation.taxTotal).to.equal(977)
+  })
+
+  it('of a night at a price of the desk has taxes and components of that price, also where the plan has none', async () => {
+    await house.inHouse(async (trx) => {
+      const breakfast = await createExtra(trx, {
+        propertyId: house.propertyId,
+        code: 'BREAKFAST',
+        name: { en: 'Breakfast', 'pt-BR': 'Café' },
+        category: 'meal',
+        revenueGroup: 'food',
+        amount: 1_500,
+        basis: 'per_person_per_night',
+      })
+      await sql(trx, `update rate_plan set included_extras = ?::jsonb where id = ?`, [
+        JSON.stringify([{ extraId: breakfast, quantity: 1 }]),
+        house.ratePlanId,
+      ])
+      await createTaxRule(trx, {
+        propertyId: house.propertyId,
+        code: 'CITY',
+        name: { en: 'City', 'pt-BR': 'Cidade' },
+        kind: 'tax',
+        basis: 'percent',
+        rate: 500,
+        included: true,
+        appliesTo: 'both',
+        validFrom: house.day(-30),
+      })
+      await sql(trx, `update property set public_version = public_version + 1 where id = ?`, [house.propertyId])
+    })
+    const parts = async () =>
+      (await nights()).map(({ amount, taxes: of, components }) => [
+        amount,
+        (of as { code: string; amount: number }[]).find((one) => one.code === 'CITY')?.amount ?? null,
+        (components as { amount: number }[]).map((one) => one.amount),
+      ])
+    await amend({ manualNights: [{ date: house.day(11), amount: 2_100 }] })
+    expect(await parts()).to.deep.equal([
+      [20_000, null, []],
+      [2_100, 100, [2_100]],
+      [20_000, null, []],
+    ])
+    // The breakfast of two is 3,000: more than that night costs.
+    await amend({ manualNights: [{ date: house.day(11), amount: 6_300 }] })
+    expect((await parts())[1]).to.deep.equal([6_300, 300, [3_000]])
+    await house.inHouse((trx) =>
+      sql(trx, `update rate_plan_unit_type set standard_amount = null where rate_plan_id = ?`, [house.ratePlanId]),
+    )
+    await house.inHouse((trx) =>
+      sql(trx, `update property set public_version = public_version + 1 where id = ?`, [house.propertyId]),
+    )
+    await amend({ departure: house.day(14), manualNights: [{ date: house.day(13), amount: 4_200 }] })
+    expect((await parts())[3]).to.deep.equal([4_200, 200, [3_000]])
   })
 })

@@ -382,6 +382,26 @@ describe('A folio over HTTP', () => {
     expect(await found(`reservationId=${id}&balance=due`)).to.include(company.id)
     expect(await found(`bookingId=${(await readStay(house, id)).bookingId}`)).to.have.lengthOf(2)
     expect(await found(`payerGuestId=${folio.payerGuestId}`)).to.deep.equal([folio.id])
+    // Merged into another profile, the guest is found by both ids, and so are stays and requests.
+    const survivor = (await post(manager, 'guests', { firstName: 'Ana' })).body.id as string
+    const merged = await post(manager, `guests/${survivor}/merge`, {
+      mergedGuestId: folio.payerGuestId,
+      reason: 'One person',
+    })
+    expect(merged.status, JSON.stringify(merged.body)).to.equal(200)
+    const wish = { propertyId: house.propertyId, guestId: folio.payerGuestId, arrival: house.day(3), adults: 2 }
+    const { body: entry } = await post(manager, 'waitlist', { ...wish, departure: house.day(4) })
+    for (const guestId of [survivor, folio.payerGuestId]) {
+      expect(await found(`payerGuestId=${guestId}`)).to.deep.equal([folio.id])
+      for (const [list, expected] of [
+        ['reservations', id],
+        ['waitlist', entry.id],
+      ])
+        expect(
+          ((await manager.get(`${list}?guestId=${guestId}`)).body.data as { id: string }[]).map((one) => one.id),
+          list,
+        ).to.deep.equal([expected])
+    }
     const lines = await manager.get(`folios/${company.id}/lines?category=minibar&kind=charge`)
     expect(lines.body.meta.total).to.equal(1)
   })

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { recountNights } from '../../db/units/recount.ts'
-import { forgetLimits } from '../auth/support.ts'
-import { makeLateHouse } from '../night-audit/support.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { forgetLimits, makeKey } from '../auth/support.ts'
+import { arrive, makeLateHouse, setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
+import { gatewaySays } from '../support/pay.ts'
 import { countersOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { deskOf } from './desk.ts'
@@ -85,6 +88,103 @@ describe('A booking by the desk for a group', () => {
       [1, 0],
       [0, 0],
     ])
+    await exact()
+  })
+
+  it('moves money between its rooms and the master folio of the group, and to no other', async () => {
+    const { masterFolioId } = (await confirm()).body
+    const { body } = await book({ rooms: [room()] })
+    const folioOf = async (id: string) => (await manager.get(`reservations/${id}`)).body.folioSummary.folios[0].id
+    const own = await folioOf(body.reservations[0].id)
+    const card = { method: 'card', cardToken: 'success', amount: 10_000, currency: 'BRL' }
+    const asked = { ...card, targetType: 'folio', targetId: masterFolioId }
+    const paid = await reception.send('POST', 'payments', asked, { idempotencyKey: randomUUID() })
+    expect(paid.status, JSON.stringify(paid.body)).to.equal(201)
+    await gatewaySays(house, paid.body.id, 'captured')
+    const payment = (await manager.get(`folios/${masterFolioId}/lines?kind=payment`)).body.data[0].id as string
+    const move = (from: string, toFolioId: string, lineId: string, amount: number) =>
+      reception.send(
+        'POST',
+        `folios/${from}/transfers`,
+        { toFolioId, lines: [{ lineId, amount }] },
+        { idempotencyKey: randomUUID() },
+      )
+    const moved = await move(masterFolioId, own, payment, 4_000)
+    expect([moved.status, moved.body.folio?.credits, moved.body.toFolio?.credits]).to.deep.equal([201, 6_000, 4_000])
+    const alone = await book({ rooms: [room()], groupId: undefined })
+    const other = await folioOf(alone.body.reservations[0].id)
+    expect((await move(masterFolioId, other, payment, 1)).body.code).to.equal('line_not_transferable')
+    await exact()
+  })
+
+  it('has further folios of the group, which leave deposits with its first guest and close with it', async () => {
+    const open = (change: object) =>
+      reception.send(
+        'POST',
+        'folios',
+        { propertyId: house.propertyId, kind: 'group', groupId, ...change },
+        { idempotencyKey: randomUUID() },
+      )
+    expect((await open({})).body.code).to.equal('invalid_transition')
+    const { number, masterFolioId } = (await confirm()).body
+    const [bar, firm] = [await open({ label: 'Bar' }), await open({ kind: 'company' })]
+    expect([bar.status, firm.status], JSON.stringify([bar.body, firm.body])).to.deep.equal([201, 201])
+    expect([bar.body.number, firm.body.number]).to.deep.equal([`${number}-2`, `${number}-3`])
+    expect(bar.body).to.include({ groupId, kind: 'group', stage: 'deposit' })
+    for (const wrong of [{ groupId: undefined }, { kind: 'house' }, { reservationId: randomUUID() }])
+      expect((await open(wrong)).body.code, JSON.stringify(wrong)).to.equal('validation_failed')
+    expect((await open({ groupId: randomUUID() })).body.errors[0].field).to.equal('groupId')
+    await manager.send('PATCH', `groups/${groupId}`, { routing: { categories: [] } })
+    const { body } = await book({ rooms: [room()] })
+    const [stay] = body.reservations
+    const stages = async () => {
+      const { data } = (await manager.get(`folios?groupId=${groupId}`)).body as { data: { stage: string }[] }
+      return [...new Set(data.map((one) => one.stage))]
+    }
+    expect(await stages()).to.deep.equal(['deposit'])
+    await setDay(house, 0)
+    await arrive(house, stay.id)
+    expect(await stages()).to.deep.equal(['guest'])
+    // A group that comes to nothing leaves no folio open.
+    const made = await manager.send('POST', 'groups', {
+      propertyId: house.propertyId,
+      code: 'NONE',
+      name: 'A meeting',
+      arrival: house.day(0),
+      departure: house.day(1),
+      ratePlanId: house.ratePlanId,
+    })
+    await manager.send('POST', `groups/${made.body.id}/confirm`, {})
+    await open({ groupId: made.body.id })
+    await manager.send('POST', `groups/${made.body.id}/cancel`, { reason: 'changed_plans' })
+    const left = (await manager.get(`folios?groupId=${made.body.id}`)).body.data as { status: string }[]
+    expect(left.map((one) => one.status)).to.deep.equal(['closed', 'closed'])
+    expect(masterFolioId).to.be.a('string')
+  })
+
+  it('is cancelled with its group without a fee by those alone who have the rule for that', async () => {
+    await confirm()
+    const { body } = await book({ rooms: [room()] })
+    const [stay] = body.reservations
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update reservation set policies = jsonb_set(policies, '{cancellation,rules}',
+           '{"tiers": [], "after": {"type": "full", "value": 0, "of": "total"}, "graceHoursAfterBooking": 0, "earlyDeparture": {"type": "none", "value": 0, "of": "total"}}')
+         where id = ?`,
+        [stay.id],
+      ),
+    )
+    const { key } = await makeKey(house.tenantId, ['read', 'write'])
+    const path = `/api/tenants/${house.tenantId}/groups/${groupId}/cancel`
+    for (const terms of [{ reason: 'changed_plans', waiveFees: true }, { reason: 'property_fault' }]) {
+      const refused = await world.request('POST', path, { key, body: { ...terms, cancelReservations: true } })
+      expect([refused.status, refused.body.code]).to.deep.equal([403, 'override_not_permitted'])
+    }
+    const waived = { reason: 'changed_plans', waiveFees: true, cancelReservations: true }
+    expect((await manager.send('POST', `groups/${groupId}/cancel`, waived)).status).to.equal(200)
+    const shown = (await manager.get(`reservations/${stay.id}`)).body
+    expect([shown.status, shown.feeAmount]).to.deep.equal(['cancelled', 0])
     await exact()
   })
 

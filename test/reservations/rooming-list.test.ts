@@ -121,18 +121,34 @@ describe('A rooming list', () => {
   })
 
   it('names guests anew while a stay is confirmed, and refuses other dates without doing anything', async () => {
+    await house.inHouse((trx) =>
+      sql(trx, `update property set settings = settings || '{"registration": {"mode": "warn"}}'`),
+    )
     await send([row('r1'), row('r2')])
     const [first] = await bookings()
-    const renamed = await send([row('r1', { guests: [{ firstName: 'Lia', lastName: 'Reis' }] }), row('r2')])
+    const people = () =>
+      house.inHouse((trx) =>
+        sql<{ id: string; name: string; role: string; form: string }>(
+          trx,
+          `select f.reservation_guest_id as id, g.first_name as name, x.role, f.status as form from guest_registration f
+           join guest g on g.id = f.guest_id left join reservation_guest x on x.id = f.reservation_guest_id where f.reservation_id = ? order by name`,
+          [first?.reservationId],
+        ),
+      )
+    const rui = (await people()).find((one) => one.name === 'Rui')
+    const renamed = await send([
+      row('r1', { guests: [{ firstName: 'Lia', lastName: 'Reis' }, row('r1').guests[1]] }),
+      row('r2'),
+    ])
     expect(results(renamed.body)).to.deep.equal(['changed', 'unchanged'])
-    const names = await house.inHouse((trx) =>
-      sql<{ name: string }>(
-        trx,
-        `select g.first_name || ' ' || g.last_name as name from reservation_guest x join guest g on g.id = x.guest_id where x.reservation_id = ?`,
-        [first?.reservationId],
-      ),
-    )
-    expect(names.map((one) => one.name)).to.deep.equal(['Lia Reis'])
+    // The form of a guest who comes no more ends, a new guest has one, and another's goes on.
+    expect((await people()).map(({ name, role, form }) => [name, role, form])).to.deep.equal([
+      ['Ana', null, 'cancelled'],
+      ['Lia', 'primary', 'pending'],
+      ['Rui', 'companion', 'pending'],
+    ])
+    expect((await people()).find((one) => one.name === 'Rui')?.id).to.equal(rui?.id)
+    expect(await eventsOf(house, 'reservation.guests_changed')).to.have.lengthOf(1)
     const refused = await send([row('r1', { departure: house.day(2) }), row('r3')])
     expect([refused.status, refused.body.code]).to.deep.equal([422, 'rooming_list_invalid'])
     expect(refused.body.errors).to.deep.equal([{ field: 'rows.0.departure', message: 'use_amendment' }])

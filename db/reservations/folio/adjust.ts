@@ -147,10 +147,11 @@ export const adjustCharge = async (
   folioId: string,
   { lineId, amount: sent, rate, reason, source }: Adjustment,
   { limited }: Limit,
+  expected: number | null = null,
 ): Promise<{ lineIds: string[] }> => {
   if ((sent === undefined) === (rate === undefined))
     throw invalid([{ field: 'amount', message: 'send either amount or rate' }])
-  const { folio, businessDate } = await lockFolio(trx, folioId)
+  const { folio, businessDate } = await lockFolio(trx, folioId, expected)
   refuseClosed(folio)
   const [found] = await linesLeft(trx, folioId, [lineId])
   if (!found) throw new Error('one line was asked for')

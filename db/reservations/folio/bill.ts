@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { folioInvoiced, folioReopened } from '../../../config/events/folios.ts'
 import { businessDay, postingEventOf, raisePosting, raisePostings } from '../../financial/index.ts'
 import type { DayPosting } from '../../financial/index.ts'
@@ -81,12 +81,18 @@ export const invoiceFolios = async (trx: Trx, folios: readonly FolioToBill[], te
 }
 
 /** Turns the balance of a folio into a receivable of the customer who pays it (F4). A folio that is billed already stays as it is. 404. */
-export const invoiceFolio = async (trx: Trx, folioId: string, terms: BillTerms): Promise<void> => {
+export const invoiceFolio = async (
+  trx: Trx,
+  folioId: string,
+  terms: BillTerms,
+  expected: number | null = null,
+): Promise<void> => {
   const [folio] = await lockFoliosToBill(trx, [folioId]).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'reference_not_found') throw notFound()
     throw error
   })
   if (!folio) throw notFound()
+  if (expected !== null && expected !== folio.version) throw versionConflict(folio.version)
   if (folio.receivableId !== null) return
   await invoiceFolios(trx, [folio], terms)
 }

@@ -1,4 +1,4 @@
-import { unprocessable, versionConflict } from '../../../config/errors.ts'
+import { unprocessable } from '../../../config/errors.ts'
 import { folioChanged } from '../../../config/events/folios.ts'
 import { nameFirms, resolveGuests } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
@@ -29,8 +29,7 @@ export const changeFolio = async (
   if (payerGuestId) await holdDayOfFolio(trx, id)
   const payers = await resolveGuests(trx, payerGuestId ? [payerGuestId] : [], 'payerGuestId')
   await nameFirms(trx, [{ field: 'payerCompanyId', id: payerCompanyId }])
-  const { folio } = await lockFolio(trx, id)
-  if (expected !== null && folio.version !== expected) throw versionConflict(folio.version)
+  const { folio } = await lockFolio(trx, id, expected)
   const late = fieldsOf(change).filter((field) => field !== 'label')
   if (folio.status === 'closed' && late.length > 0)
     throw unprocessable(

@@ -115,8 +115,13 @@ export const refuseBeyondLimit = (folio: FolioRow, owed: number, isWaived = fals
  * Charges a folio by hand, at the property's business date. Answers the ids of its lines. 422 `folio_closed`, `folio_locked`,
  * `credit_limit_exceeded`.
  */
-export const chargeFolio = async (trx: Trx, folioId: string, given: ManualCharge): Promise<{ lineIds: string[] }> => {
-  const { folio, businessDate } = await lockFolio(trx, folioId)
+export const chargeFolio = async (
+  trx: Trx,
+  folioId: string,
+  given: ManualCharge,
+  expected: number | null = null,
+): Promise<{ lineIds: string[] }> => {
+  const { folio, businessDate } = await lockFolio(trx, folioId, expected)
   refuseClosed(folio)
   refuseLocked(folio)
   const sold = await soldOf(trx, folio, given)

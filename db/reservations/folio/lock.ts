@@ -1,4 +1,4 @@
-import { ApiError, notFound } from '../../../config/errors.ts'
+import { ApiError, notFound, versionConflict } from '../../../config/errors.ts'
 import { businessDay } from '../../financial/index.ts'
 import { nativeError, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -45,6 +45,20 @@ export const lockFoliosOf = (trx: Trx, reservationIds: readonly string[]): Promi
     ]),
   )
 
+/** All folios of a group and of some of its reservations, locked by id. */
+export const lockFoliosOfGroup = (
+  trx: Trx,
+  groupId: string,
+  reservationIds: readonly string[] = [],
+): Promise<FolioRow[]> =>
+  locking(
+    sql<FolioRow>(
+      trx,
+      `select * from folio where group_id = ? or reservation_id = any(?::uuid[]) order by id for no key update`,
+      [groupId, reservationIds],
+    ),
+  )
+
 export type StayFolios = { folios: FolioRow[]; routes: Route[] }
 
 /**
@@ -68,16 +82,15 @@ export const lockRoutedFolios = async (
 }
 
 /**
- * All folios of a reservation, locked by id with those that its charges are routed to. `withGroup` answers the master folios of its group, too, whose stage
- * follows its first guest, and `also` further ones by id.
+ * All folios of a reservation, locked by id with those that its charges are routed to. `also` answers further ones by id.
  */
 export const lockFolios = async (
   trx: Trx,
   reservationId: string,
-  { withGroup = false, also = [] }: { withGroup?: boolean; also?: readonly string[] } = {},
+  { also = [] }: { also?: readonly string[] } = {},
 ): Promise<FolioRow[]> =>
   (await lockRoutedFolios(trx, [reservationId], { all: true, also })).folios.filter(
-    (one) => one.reservationId === reservationId || (withGroup && one.groupId !== null) || also.includes(one.id),
+    (one) => one.reservationId === reservationId || also.includes(one.id),
   )
 
 /** Holds the business day that lines of a folio are dated by, which comes before all other locks. 404. */
@@ -87,10 +100,15 @@ export const holdDayOfFolio = async (trx: Trx, folioId: string): Promise<string>
   return businessDay(trx, found.propertyId)
 }
 
-/** A folio with the business day that its lines are dated by: the first step of commands on folios. 404; 409 `folio_busy`. */
-export const lockFolio = async (trx: Trx, folioId: string): Promise<{ folio: FolioRow; businessDate: string }> => {
+/** A folio with the business day that its lines are dated by: the first step of commands on folios. 404; 409 `folio_busy`, `version_conflict`. */
+export const lockFolio = async (
+  trx: Trx,
+  folioId: string,
+  expected: number | null = null,
+): Promise<{ folio: FolioRow; businessDate: string }> => {
   const businessDate = await holdDayOfFolio(trx, folioId)
   const [folio] = await lockFoliosById(trx, [folioId])
   if (!folio) throw notFound()
+  if (expected !== null && expected !== folio.version) throw versionConflict(folio.version)
   return { folio, businessDate }
 }

@@ -1,4 +1,5 @@
 import { notFound } from '../../../config/errors.ts'
+import { isOfGuest } from '../../guests/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -48,7 +49,7 @@ export const listFolios = (trx: Trx, { scope, balance, ...filter }: Filter): Pro
         ...where('f.group_id = ?', filter.groupId),
         ...where('f.kind = ?', filter.kind),
         ...where('f.status = ?', filter.status),
-        ...where('f.payer_guest_id = ?', filter.payerGuestId),
+        ...where(isOfGuest('f.payer_guest_id'), filter.payerGuestId),
         ...where('f.payer_company_id = ?', filter.payerCompanyId),
         ...(balance ? [{ text: balances[balance], values: [] }] : []),
       ],

@@ -49,8 +49,8 @@ const put = async (trx: Trx, id: string, status: FolioRow['status']) => {
 }
 
 /** Closes a folio without a balance (F2). 422 `folio_not_zero`; 409 `payment_in_progress`. */
-export const closeFolio = async (trx: Trx, id: string): Promise<void> => {
-  const { folio } = await lockFolio(trx, id)
+export const closeFolio = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
+  const { folio } = await lockFolio(trx, id, expected)
   if (!folioLifecycle.isDue('closed', folio.status)) return
   if (folio.balance !== 0)
     throw unprocessable('folio_not_zero', `The balance is ${folio.balance}; a folio is closed at zero`, [
@@ -62,8 +62,8 @@ export const closeFolio = async (trx: Trx, id: string): Promise<void> => {
 }
 
 /** Opens a closed folio again (F3). 422 `folio_invoiced`. */
-export const reopenFolio = async (trx: Trx, id: string): Promise<void> => {
-  const { folio } = await lockFolio(trx, id)
+export const reopenFolio = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
+  const { folio } = await lockFolio(trx, id, expected)
   if (folio.receivableId !== null)
     throw unprocessable('folio_invoiced', `Folio ${folio.number} is billed; void its receivable first`, [
       { field: 'receivableId', message: folio.receivableId },

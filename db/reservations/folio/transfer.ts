@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { notFound, unprocessable } from '../../../config/errors.ts'
+import { notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { folioTransferred } from '../../../config/events/folios.ts'
 import { businessDay, raisePostings } from '../../financial/index.ts'
 import type { DayPosting } from '../../financial/index.ts'
@@ -112,15 +112,18 @@ const creditPair = (transferId: string, { row }: LeftOfLine, amount: number, con
 
 type Context = { from: FolioRow; to: FolioRow; businessDate: string }
 
-/** Credits move within one booking or group alone. */
+/** Credits move within one booking or group alone; the master folio of a group is of all its bookings. */
 const refuseStrangers = async (trx: Trx, { from, to }: Context, index: number) => {
-  const rows = await sql<{ bookingId: string | null }>(
+  const [first, second] = await sql<{ bookingId: string | null; groupId: string | null }>(
     trx,
-    `select r.booking_id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id where f.id in (?, ?)`,
+    `select r.booking_id, coalesce(f.group_id, b.group_id) as group_id from folio f
+     left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+     left join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where f.id in (?, ?)`,
     [from.id, to.id],
   )
-  const [first, second] = rows.map((row) => row.bookingId)
-  if (!first || first !== second) throw refusal(index, 'is a payment, which moves within its booking or group')
+  const isOne = (key: 'bookingId' | 'groupId') => Boolean(first?.[key]) && first?.[key] === second?.[key]
+  if (!isOne('bookingId') && !isOne('groupId'))
+    throw refusal(index, 'is a payment, which moves within its booking or group')
 }
 
 const lockBoth = async (trx: Trx, fromId: string, toId: string): Promise<Context> => {
@@ -146,8 +149,10 @@ export const transferLines = async (
   trx: Trx,
   folioId: string,
   { toFolioId, lines: wanted }: Transfer,
+  expected: number | null = null,
 ): Promise<{ transferId: string; lineIds: string[] }> => {
   const context = await lockBoth(trx, folioId, toFolioId)
+  if (expected !== null && expected !== context.from.version) throw versionConflict(context.from.version)
   refuseClosed(context.from)
   refuseClosed(context.to, 'toFolioId')
   const left = await linesLeft(

@@ -1,4 +1,4 @@
-import { conflict, invalid, unprocessable, versionConflict } from '../../../config/errors.ts'
+import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import { groupChanged } from '../../../config/events/groups.ts'
 import { daysIn } from '../../../config/time.ts'
 import { sql } from '../../lib/connection.ts'
@@ -75,8 +75,14 @@ export const nightsWanted = (
 }
 
 /** 422 for types that the property does not have. */
-export const refuseTypes = async (trx: Trx, propertyId: string, wanted: readonly Wanted[]) => {
-  const ids = [...new Set(wanted.map((one) => one.unitTypeId))]
+export const refuseTypes = async (
+  trx: Trx,
+  propertyId: string,
+  unitTypeIds: readonly string[],
+  field = 'nights.unitTypeId',
+) => {
+  const ids = [...new Set(unitTypeIds)]
+  if (ids.length === 0) return
   const known = await sql<{ id: string }>(
     trx,
     `select id from unit_type where id = any(?::uuid[]) and property_id = ? and status = 'active'`,
@@ -87,7 +93,7 @@ export const refuseTypes = async (trx: Trx, propertyId: string, wanted: readonly
     throw unprocessable(
       'reference_not_found',
       'The property does not have this unit type',
-      strangers.map((id) => ({ field: 'nights.unitTypeId', message: `${id} does not exist` })),
+      strangers.map((id) => ({ field, message: `${id} does not exist` })),
     )
 }
 
@@ -114,11 +120,14 @@ export const setAllotment = async (
   allotment: readonly Allotment[],
   expected: number | null,
 ): Promise<void> => {
-  const { group, nights, businessDate } = await lockGroup(trx, groupId)
-  if (expected !== null && group.version !== expected) throw versionConflict(group.version)
+  const { group, nights, businessDate } = await lockGroup(trx, groupId, expected)
   groupLifecycle.allow('changed', group.status)
   const wanted = nightsWanted(group, allotment)
-  await refuseTypes(trx, group.propertyId, wanted)
+  await refuseTypes(
+    trx,
+    group.propertyId,
+    wanted.map((one) => one.unitTypeId),
+  )
   const stood = new Map(nights.map((night) => [keyOf(night), night]))
   const named = new Set(wanted.map(keyOf))
   const after: GroupNight[] = [

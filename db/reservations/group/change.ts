@@ -1,4 +1,3 @@
-import { versionConflict } from '../../../config/errors.ts'
 import { groupChanged } from '../../../config/events/groups.ts'
 import { nameFirms } from '../../guests/index.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -31,8 +30,7 @@ export const changeGroup = async (
   change: GroupChange,
   expected: number | null,
 ): Promise<void> => {
-  const { group } = await lockGroup(trx, id)
-  if (expected !== null && group.version !== expected) throw versionConflict(group.version)
+  const { group } = await lockGroup(trx, id, expected)
   groupLifecycle.allow('changed', group.status)
   if (change.ratePlanId !== undefined) await refusePlan(trx, group.propertyId, change.ratePlanId)
   await nameFirms(trx, [{ field: 'companyId', id: change.companyId }])

@@ -55,7 +55,11 @@ export const createGroup = async (trx: Trx, given: NewGroup): Promise<string> =>
     ])
   await nameFirms(trx, [{ field: 'companyId', id: given.companyId }])
   const wanted = nightsWanted({ arrival, departure }, given.allotment?.nights ?? [])
-  await refuseTypes(trx, propertyId, wanted)
+  await refuseTypes(
+    trx,
+    propertyId,
+    wanted.map((one) => one.unitTypeId),
+  )
   const id = randomUUID()
   const made = await insertRow(trx, BookingGroup, {
     id,

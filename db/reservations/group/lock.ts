@@ -1,4 +1,4 @@
-import { notFound } from '../../../config/errors.ts'
+import { notFound, versionConflict } from '../../../config/errors.ts'
 import { businessDay } from '../../financial/index.ts'
 import { prepared, preparedOne, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -34,11 +34,12 @@ export const holdDayOf = async (trx: Trx, groupId: string): Promise<string> => {
   return businessDay(trx, place.propertyId)
 }
 
-/** A group with its nights and the business day of its house: the first step of its commands. 404. */
-export const lockGroup = async (trx: Trx, groupId: string): Promise<LockedGroup> => {
+/** A group with its nights and the business day of its house: the first step of its commands. 404; 409 `version_conflict`. */
+export const lockGroup = async (trx: Trx, groupId: string, expected: number | null = null): Promise<LockedGroup> => {
   const businessDate = await holdDayOf(trx, groupId)
   const locked = await lockGroupRow(trx, groupId)
   if (!locked) throw notFound()
+  if (expected !== null && expected !== locked.version) throw versionConflict(locked.version)
   const { now, ...group } = locked
   return { group, nights: await nightsOf(trx, groupId), businessDate, now }
 }

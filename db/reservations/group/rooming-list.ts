@@ -5,11 +5,12 @@ import { daysBetween } from '../../../config/time.ts'
 import { prepared, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
+import { closeForms, fillAges, openForms } from '../../guests/index.ts'
 import { propertyFor } from '../../properties/index.ts'
 import type { BookingGroupRow, ReservationRow } from '../../rows.ts'
-import { writeParty } from '../party.ts'
 import type { Named } from '../party.ts'
 import { groupLifecycle } from '../rules/groups.ts'
+import { tellGuestsChanged } from '../stay-guests.ts'
 import { factOf } from './allotment.ts'
 import { lockGroup } from './lock.ts'
 import { inHalves, peopleOf } from './people.ts'
@@ -31,14 +32,23 @@ export type RoomingResult = {
 
 type Known = Pick<
   ReservationRow,
-  'id' | 'status' | 'unitTypeId' | 'arrival' | 'departure' | 'adults' | 'childrenAges' | 'position'
-> & { groupRowKey: string; guests: { guestId: string; firstName: string; lastName: string }[] }
+  | 'id'
+  | 'propertyId'
+  | 'bookingId'
+  | 'status'
+  | 'unitTypeId'
+  | 'arrival'
+  | 'departure'
+  | 'adults'
+  | 'childrenAges'
+  | 'position'
+> & { number: string; groupRowKey: string; guests: { guestId: string; firstName: string; lastName: string }[] }
 
 /** Stays that the group has of these rows, locked by id, since reservations come before nights in the order of locks. The group is locked. */
 const knownRows = (trx: Trx, groupId: string, keys: readonly string[]): Promise<Known[]> =>
   prepared<Known>(
     trx,
-    `select b.group_row_key, r.id, r.status, r.unit_type_id, r.arrival, r.departure, r.adults, r.children_ages, r.position,
+    `select b.group_row_key, b.number, r.id, r.property_id, r.booking_id, r.status, r.unit_type_id, r.arrival, r.departure, r.adults, r.children_ages, r.position,
        coalesce((select jsonb_agg(jsonb_build_object('guestId', g.id, 'firstName', g.first_name, 'lastName', g.last_name)
            order by x.role = 'primary' desc, x.created_at, x.id)
          from reservation_guest x join guest g on g.tenant_id = x.tenant_id and g.id = x.guest_id
@@ -67,7 +77,7 @@ const sameGuest = (known: Known, place: number, named: Named): string | null => 
   return isSame ? before.guestId : null
 }
 
-/** Names the guests of a confirmed stay anew. */
+/** Names the guests of a confirmed stay anew; those who stay keep what is said of them, and their forms. */
 const renameRow = async (trx: Trx, language: string, known: Known, row: RoomingRow) => {
   const kept = row.guests.map((named, place): Named => {
     const guestId = sameGuest(known, place, named)
@@ -76,12 +86,35 @@ const renameRow = async (trx: Trx, language: string, known: Known, row: RoomingR
   const [people = []] = await peopleOf(trx, [{ guests: kept }], language)
   const [booker] = people
   if (!booker) return
-  await sql(trx, `delete from reservation_guest where reservation_id = ?`, [known.id])
-  await writeParty(trx, { bookerGuestId: booker.guestId }, [known], { rooms: [people] })
-  await sql(trx, `update reservation set primary_guest_id = ?, version = version + 1 where id = ?`, [
-    booker.guestId,
+  const ids = people.map((one) => one.guestId)
+  await sql(
+    trx,
+    `update reservation_guest n set responsible_id = null from reservation_guest a
+     where n.reservation_id = ? and a.tenant_id = n.tenant_id and a.id = n.responsible_id and not (a.guest_id = any(?::uuid[]))`,
+    [known.id, ids],
+  )
+  await sql(trx, `delete from reservation_guest where reservation_id = ? and not (guest_id = any(?::uuid[]))`, [
+    known.id,
+    ids,
+  ])
+  await sql(trx, `update reservation_guest set role = 'companion', version = version + 1 where reservation_id = ?`, [
     known.id,
   ])
+  await sql(
+    trx,
+    `insert into reservation_guest (reservation_id, guest_id, role, age) select ?::uuid, v.* from unnest(?::uuid[], ?::text[], ?::int[]) as v
+     on conflict (tenant_id, reservation_id, guest_id) do update set role = excluded.role, age = coalesce(excluded.age, reservation_guest.age)`,
+    [
+      known.id,
+      ids,
+      people.map((_, place) => (place === 0 ? 'primary' : 'companion')),
+      people.map((one) => one.age ?? null),
+    ],
+  )
+  await fillAges(trx, [known.id])
+  openForms(trx, [known.id])
+  await closeForms(trx, [known.id])
+  await tellGuestsChanged(trx, { booking: { id: known.bookingId, number: known.number }, stay: known })
 }
 
 /** Looks at a row that was imported before: it is left, or gets its guests named anew. */
@@ -151,9 +184,9 @@ export const importRoomingList = async (
   trx: Trx,
   groupId: string,
   rows: readonly RoomingRow[],
-  { dryRun = false }: { dryRun?: boolean } = {},
+  { dryRun = false, expected = null }: { dryRun?: boolean; expected?: number | null } = {},
 ): Promise<RoomingResult[]> => {
-  const locked = await lockGroup(trx, groupId)
+  const locked = await lockGroup(trx, groupId, expected)
   const { group, nights } = locked
   groupLifecycle.allow('picked up', group.status)
   refuseTwice(rows)

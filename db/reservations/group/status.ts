@@ -1,6 +1,5 @@
-import { invalid, overtaken, unprocessable } from '../../../config/errors.ts'
+import { invalid } from '../../../config/errors.ts'
 import {
-  groupCancelled,
   groupChanged,
   groupClosed,
   groupConfirmed,
@@ -18,19 +17,15 @@ import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
 import { readProperty } from '../../properties/index.ts'
 import type { BookingGroupRow, FolioRow } from '../../rows.ts'
-import { lockPaymentsOf } from '../../payment/index.ts'
-import { lockPoolNights, lockUnitsOf, moveInventory } from '../../units/index.ts'
-import { cancelReservations } from '../cancel.ts'
-import type { CancelReason } from '../cancel.ts'
-import { lockFoliosOf } from '../folio/lock.ts'
+import { moveInventory } from '../../units/index.ts'
 import { factOf as folioFact } from '../folio/open.ts'
-import { stockMoves } from '../night-moves.ts'
 import { groupLifecycle, isTaken, nightsToRelease } from '../rules/groups.ts'
-import { allotmentMoves, factOf, writeNights } from './allotment.ts'
-import { holdDayOf, lockGroup } from './lock.ts'
+import { allotmentMoves, factOf, refuseTypes, writeNights } from './allotment.ts'
+import { lockGroup } from './lock.ts'
 import type { GroupNight, LockedGroup } from './lock.ts'
 
-const write = async (
+/** Writes the state of a group. */
+export const writeStatus = async (
   trx: Trx,
   id: string,
   { status, optionUntil }: { status: BookingGroupRow['status']; optionUntil: Date | null },
@@ -47,7 +42,7 @@ const write = async (
 }
 
 /** Takes the rooms of a group out of sale, or gives back those that are not picked up, on the nights to come. */
-const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 1 | -1) =>
+export const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 1 | -1) =>
   moveInventory(
     trx,
     await allotmentMoves(
@@ -62,8 +57,13 @@ const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 
  * Takes the allotment out of sale until an instant (G2), at the latest the start of the day of departure, since a group may be optioned on the
  * day it comes; of a group that has an option, moves that instant. 409 `sold_out`.
  */
-export const optionGroup = async (trx: Trx, id: string, until: string): Promise<void> => {
-  const locked = await lockGroup(trx, id)
+export const optionGroup = async (
+  trx: Trx,
+  id: string,
+  until: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const locked = await lockGroup(trx, id, expected)
   const { group, now } = locked
   const isMoved = group.status === 'optional'
   if (!isMoved) groupLifecycle.allow('optioned', group.status)
@@ -74,7 +74,7 @@ export const optionGroup = async (trx: Trx, id: string, until: string): Promise<
   if (at > latest) throw invalid([{ field: 'until', message: `must not be after ${latest.toISOString()}` }])
   if (isMoved && group.optionUntil?.getTime() === at.getTime()) return
   if (!isMoved) await moveRooms(trx, locked, 1)
-  const moved = await write(trx, id, { status: 'optional', optionUntil: at })
+  const moved = await writeStatus(trx, id, { status: 'optional', optionUntil: at })
   await emit(trx, isMoved ? groupChanged : groupOptioned, {
     ...factOf(moved),
     ...(isMoved ? { changed: [{ field: 'optionUntil', before: null, after: null }] } : {}),
@@ -94,8 +94,8 @@ const openMaster = async (trx: Trx, group: BookingGroupRow): Promise<string> => 
 }
 
 /** Confirms a group (G3): its rooms are out of sale, its master folio is open, and it takes pick-up. 409 `sold_out`. */
-export const confirmGroup = async (trx: Trx, id: string): Promise<void> => {
-  const locked = await lockGroup(trx, id)
+export const confirmGroup = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
+  const locked = await lockGroup(trx, id, expected)
   const { group } = locked
   if (!groupLifecycle.isDue('confirmed', group.status)) return
   if (group.status === 'inquiry') await moveRooms(trx, locked, 1)
@@ -103,7 +103,7 @@ export const confirmGroup = async (trx: Trx, id: string): Promise<void> => {
   await emit(
     trx,
     groupConfirmed,
-    factOf(await write(trx, id, { status: 'confirmed', optionUntil: null }, { masterFolioId })),
+    factOf(await writeStatus(trx, id, { status: 'confirmed', optionUntil: null }, { masterFolioId })),
   )
 }
 
@@ -138,9 +138,16 @@ const releaseNights = async (trx: Trx, group: BookingGroupRow, nights: readonly 
 type Released = { from?: string | undefined; to?: string | undefined; unitTypeIds?: readonly string[] | undefined }
 
 /** Gives rooms that are not picked up back to sale (G5): all nights to come, or those of `[from, to)` and some types. */
-export const releaseGroup = async (trx: Trx, id: string, { from, to, unitTypeIds }: Released): Promise<void> => {
-  const { group, nights, businessDate } = await lockGroup(trx, id)
+export const releaseGroup = async (
+  trx: Trx,
+  id: string,
+  { from, to, unitTypeIds }: Released,
+  expected: number | null = null,
+): Promise<void> => {
+  const { group, nights, businessDate } = await lockGroup(trx, id, expected)
   groupLifecycle.allow('released', group.status)
+  const others = (unitTypeIds ?? []).filter((one) => !nights.some(({ unitTypeId }) => unitTypeId === one))
+  await refuseTypes(trx, group.propertyId, others, 'unitTypeIds')
   const named = nights.filter(
     ({ night, unitTypeId }) =>
       night >= businessDate &&
@@ -149,80 +156,6 @@ export const releaseGroup = async (trx: Trx, id: string, { from, to, unitTypeIds
       (unitTypeIds === undefined || unitTypeIds.includes(unitTypeId)),
   )
   await releaseNights(trx, group, named)
-}
-
-type Cancelled = { reason: CancelReason; cancelReservations?: boolean | undefined; waiveFees?: boolean | undefined }
-
-const liveBookings = (trx: Trx, id: string) =>
-  sql<{ id: string }>(
-    trx,
-    `select b.id from booking b where b.group_id = ? and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id
-       and r.status in ('held', 'confirmed', 'checked_in')) order by b.id`,
-    [id],
-  )
-
-/**
- * Locks all that the cancellation of several bookings takes, class by class: reservations, nights, units, folios, payments. One booking after another would
- * lock the nights of the second after the folios of the first. The bookings and their group are locked.
- */
-const lockForCancelling = async (trx: Trx, { nights, businessDate }: LockedGroup, bookingIds: readonly string[]) => {
-  const reservations = await sql<{ id: string }>(
-    trx,
-    `select id from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
-    [bookingIds],
-  )
-  const ids = reservations.map((one) => one.id)
-  const allotted = nights
-    .filter((one) => one.night >= businessDate)
-    .map(({ unitTypeId, night, allotted: rooms }) => ({ unitTypeId, night, rooms }))
-  await lockPoolNights(trx, [...(await stockMoves(trx, ids, 'open', {})), ...(await allotmentMoves(trx, allotted))])
-  await lockUnitsOf(trx, ids)
-  const folios = await lockFoliosOf(trx, ids)
-  await lockPaymentsOf(trx, [
-    ...bookingIds.map((targetId) => ({ targetType: 'booking' as const, targetId })),
-    ...folios.map(({ id }) => ({ targetType: 'folio' as const, targetId: id })),
-  ])
-}
-
-/**
- * Cancels a group (G6): its allotment goes back to sale, and its reservations are cancelled where that is asked for, by their own terms or without a fee.
- * Nothing is done where one of them cannot be. 422 `transition_blocked` while reservations stand.
- */
-export const cancelGroup = async (
-  trx: Trx,
-  id: string,
-  { reason, cancelReservations: withStays = false, waiveFees = false }: Cancelled,
-): Promise<void> => {
-  // The business day and the bookings come before the group in the order of locks.
-  await holdDayOf(trx, id)
-  const seen = withStays ? await liveBookings(trx, id) : []
-  if (seen.length > 0)
-    await sql(trx, `select id from booking where id = any(?::uuid[]) order by id for no key update`, [
-      seen.map((one) => one.id),
-    ])
-  const locked = await lockGroup(trx, id)
-  const { group } = locked
-  if (!groupLifecycle.isDue('cancelled', group.status)) return
-  const live = await liveBookings(trx, id)
-  if (!withStays && live.length > 0)
-    throw unprocessable('transition_blocked', 'Reservations of the group stand', [
-      { field: 'blockers.reservations_stand', message: `${live.length} bookings; send cancelReservations` },
-    ])
-  if (live.some((one) => !seen.some((each) => each.id === one.id))) throw overtaken()
-  if (live.length > 0)
-    await lockForCancelling(
-      trx,
-      locked,
-      live.map((one) => one.id),
-    )
-  for (const one of live) await cancelReservations(trx, one.id, { reason, terms: waiveFees ? 'free' : 'policy' })
-  const fresh = await lockGroup(trx, id)
-  if (isTaken(group.status)) await moveRooms(trx, fresh, -1)
-  await emit(
-    trx,
-    groupCancelled,
-    factOf(await write(trx, id, { status: 'cancelled', optionUntil: null }, { cancelReason: reason })),
-  )
 }
 
 /** Groups for which the clock may have something to do, of every tenant. */
@@ -252,7 +185,8 @@ const isDone = async (trx: Trx, { id, masterFolioId }: BookingGroupRow): Promise
     `select 1 from booking_group g where g.id = ?
        and not exists (select from booking b join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id
          where b.tenant_id = g.tenant_id and b.group_id = g.id and r.status in ('held', 'confirmed', 'checked_in'))
-       and exists (select from folio f where f.tenant_id = g.tenant_id and f.id = ? and f.status = 'closed')`,
+       and exists (select from folio f where f.tenant_id = g.tenant_id and f.id = ? and f.status = 'closed')
+       and not exists (select from folio f where f.tenant_id = g.tenant_id and f.group_id = g.id and f.status = 'open')`,
     [id, masterFolioId],
   )) !== null
 
@@ -265,12 +199,12 @@ export const advanceGroup = async (trx: Trx, id: string): Promise<void> => {
   const { group, nights, businessDate, now } = locked
   if (group.status === 'optional' && group.optionUntil && group.optionUntil <= now) {
     await moveRooms(trx, locked, -1)
-    await emit(trx, groupOptionEnded, factOf(await write(trx, id, { status: 'inquiry', optionUntil: null })))
+    await emit(trx, groupOptionEnded, factOf(await writeStatus(trx, id, { status: 'inquiry', optionUntil: null })))
     return
   }
   if (!isTaken(group.status)) return
   if (group.status === 'confirmed' && group.departure < businessDate && (await isDone(trx, group))) {
-    await emit(trx, groupClosed, factOf(await write(trx, id, { status: 'closed', optionUntil: null })))
+    await emit(trx, groupClosed, factOf(await writeStatus(trx, id, { status: 'closed', optionUntil: null })))
     return
   }
   await releaseNights(

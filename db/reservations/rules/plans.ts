@@ -90,7 +90,7 @@ const unregistered = ({ stay, formsReady }: StayFacts): number =>
   Math.max(0, stay.adults + stay.childrenAges.length - formsReady)
 
 const adultAge = 18
-/** Minors without a responsible adult of the stay and kinship, or the document of an authorisation. */
+/** Minors without a responsible adult of the stay and kinship, or the document of an authorisation (R27 of guests.md). Forms may come later; these may not. */
 const unaccompanied = ({ guests }: StayFacts): number =>
   guests.filter(
     (one) =>
@@ -133,13 +133,12 @@ export const planCheckIn = (scene: Scene): Plan => {
       ...blocker(block === 'refuse', 'guest_barred', 'The guest is barred from the house', 'barred_guest'),
       ...blocker(missing > 0 && !isWalkIn, 'deposit_missing', owed, 'deposit'),
       ...blocker(mode === 'strict' && formless > 0, 'registration_incomplete', forms, 'registration'),
-      ...blocker(mode === 'strict' && minors > 0, 'minor_documents_missing', lonely, 'registration'),
+      ...blocker(mode !== 'off' && minors > 0, 'minor_documents_missing', lonely),
     ],
     warnings: [
       ...warning(block === 'warn', 'guest_warned', 'The house has a warning about a guest'),
       ...warning(missing > 0 && isWalkIn, 'deposit_missing', owed),
       ...warning(mode === 'warn' && formless > 0, 'registration_incomplete', forms),
-      ...warning(mode === 'warn' && minors > 0, 'minor_documents_missing', lonely),
     ],
     effects: {
       ...nothing(facts),
