@@ -31,7 +31,8 @@ export const handOf = (tally: Tally) => {
     // Months pass within the hour in which a person may send so many messages.
     const isOverdone = status === 429 && path === 'ocp/messages'
     // Requests here follow from earlier replies, so none is malformed, forbidden or unknown.
-    if (status !== 409 && status !== 422 && !isOverdone && tally.wrong.length < 50) tally.wrong.push({ request, status, body })
+    if (status !== 409 && status !== 422 && !isOverdone && tally.wrong.length < 50)
+      tally.wrong.push({ request, status, body })
     return null
   }
   const send = async (desk: Desk, method: string, path: string, body: object = {}): Promise<Parsed> =>

@@ -29,6 +29,8 @@ import { bidFarewell, bookSome, changeSome, serve, welcome } from './stays.ts'
 export type Mark = {
   day: number
   bookings: number
+  /** Requests that were done. */
+  requests: number
   ms: number
   pages: number
   rows: number
@@ -68,7 +70,7 @@ const liveDay = async (house: SimulatedHouse, random: Random): Promise<number> =
   return made
 }
 
-const standing = async ({ database }: World): Promise<Omit<Mark, 'day' | 'bookings' | 'ms'>> => {
+const standing = async ({ database }: World): Promise<Omit<Mark, 'day' | 'bookings' | 'requests' | 'ms'>> => {
   const row = await sqlOne<{ pages: number; rows: number; bytes: number }>(
     database.admin,
     `select (blks_hit + blks_read)::float8 as pages, (tup_returned + tup_fetched)::float8 as rows, pg_database_size(datname)::float8 as bytes
@@ -120,7 +122,7 @@ export const simulate = async ({
     const houses: SimulatedHouse[] = []
     for (let index = 0; index < properties; index += 1) houses.push(await openHouse(group))
     const began = performance.now()
-    const marks: Mark[] = [{ day: 0, bookings: 0, ms: 0, ...(await standing(world)) }]
+    const marks: Mark[] = [{ day: 0, bookings: 0, requests: 0, ms: 0, ...(await standing(world)) }]
     let bookings = 0
     const apart = { pages: 0, rows: 0 }
     for (let day = 1; day <= days; day += 1) {
@@ -128,7 +130,8 @@ export const simulate = async ({
         bookings += await liveDay(house, randomOf(seed, `house ${index} day ${day}`))
       const now = await standing(world)
       const ms = performance.now() - began
-      marks.push({ day, bookings, ms, ...now, pages: now.pages - apart.pages, rows: now.rows - apart.rows })
+      const requests = Object.values(tally.done).reduce((sum, count) => sum + count, 0)
+      marks.push({ day, bookings, requests, ms, ...now, pages: now.pages - apart.pages, rows: now.rows - apart.rows })
       if (day % daysBetween === 1) {
         const { pages, rows } = await gatherStatistics(world)
         apart.pages += pages
