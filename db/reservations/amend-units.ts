@@ -127,6 +127,37 @@ export type Rehoused = {
   allowMove: boolean
 }
 
+/** Rows in whose units a guest is, though the nights from `cut` on are sold as a type that these units are not of. */
+const unfitOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: string) =>
+  sql<{ id: string; startsOn: string }>(
+    trx,
+    `select a.id, a.starts_on from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date
+       and not exists (select from unit_type_pool s where s.tenant_id = u.tenant_id and s.unit_type_id = ? and s.unit_pool_id = u.unit_pool_id)`,
+    [reservationId, cut, unitTypeId],
+  )
+
+/** Ends the rows of units that the nights of a guest in the house are no longer sold as, so that another unit follows. Answers whether there are some. 409 `unit_conflict`. */
+const leaveUnfit = async (
+  trx: Trx,
+  reservationId: string,
+  changed: { date: string; unitTypeId: string } | undefined,
+  allowMove: boolean,
+): Promise<boolean> => {
+  if (changed === undefined) return false
+  const { date, unitTypeId } = changed
+  const unfit = await unfitOf(trx, reservationId, date, unitTypeId)
+  if (unfit.length === 0) return false
+  // Who came in today is moved by hand: the row of a unit has at least its first day.
+  if (!allowMove || unfit.some((one) => one.startsOn >= date))
+    throw conflict('unit_conflict', 'The guest is in a unit of another type, and has to move')
+  await sql(trx, `update unit_assignment set during = daterange(starts_on, ?::date) where id = any(?::uuid[])`, [
+    date,
+    unfit.map((one) => one.id),
+  ])
+  return true
+}
+
 /**
  * The unit follows the stay where it can; where it cannot, another one is looked for after the commit. A guest in the house who may move has the other one at
  * once, or 409 `unit_conflict`.
@@ -143,10 +174,13 @@ export const rehouse = async (
     nightsAfter.every(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) === unitTypeId)
   if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
   const isInHouse = before.status === 'checked_in'
-  const reshaped = await reshapeUnits(trx, before, after, { sameType, allowMove: allowMove && isInHouse })
-  if (reshaped === 'split') {
+  const mayMove = allowMove && isInHouse
+  const reshaped = await reshapeUnits(trx, before, after, { sameType, allowMove: mayMove })
+  const changed = nightsAfter.find(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) !== unitTypeId)
+  const hasLeft = isInHouse && !sameType && (await leaveUnfit(trx, after.id, changed, mayMove))
+  if (reshaped === 'split' || hasLeft) {
     if ((await assignUnits(trx, after.id)) !== 'assigned')
-      throw conflict('unit_conflict', 'No unit is free for the nights that are added')
+      throw conflict('unit_conflict', 'No unit is free for the nights to come')
     return
   }
   const { tenantId } = contextOf(trx)

@@ -8,6 +8,8 @@ import { countersOf, eventsOf, miscounted } from '../support/stay.ts'
 import { stored } from '../units/stays.ts'
 import { useWorld } from '../support/world.ts'
 
+const atTheDoor = { rules: ['early_check_in', 'unit_condition'], reason: 'a test' }
+
 describe('A change of a stay', () => {
   const world = useWorld()
   let house: House
@@ -136,6 +138,33 @@ describe('A change of a stay', () => {
     expect((await accept(id, right.amendmentId)).body.code).to.equal('transition_blocked')
     const done = await accept(id, right.amendmentId, { override }, manager)
     expect([done.status, done.body.total], JSON.stringify(done.body)).to.deep.equal([200, 48_000])
+    expect(await miscounted(house)).to.deep.equal([])
+  })
+
+  it('to another type moves a guest who is in the house on its day, or is refused', async () => {
+    const id = await book(0, 3)
+    expect((await reception.send('POST', `reservations/${id}/check-in`, { override: atTheDoor })).status).to.equal(200)
+    const suite = { unitTypeId: house.suiteTypeId, from: house.day(1) }
+    const { body: staying } = await propose(id, suite)
+    expect([staying.unit, staying.feasible], JSON.stringify(staying)).to.deep.equal(['conflict', false])
+    const refused = await accept(id, staying.amendmentId)
+    expect([refused.status, refused.body.code]).to.deep.equal([409, 'unit_conflict'])
+    expect((await propose(id, { ...suite, from: house.day(0), allowMove: true })).body.unit).to.equal('conflict')
+    const { body: moving } = await propose(id, { ...suite, allowMove: true })
+    expect([moving.unit, moving.feasible], JSON.stringify(moving)).to.deep.equal(['moves', true])
+    expect((await accept(id, moving.amendmentId)).status).to.equal(200)
+    const rows = await house.inHouse((trx) =>
+      sql(
+        trx,
+        `select a.status, a.starts_on, a.ends_on, u.unit_type_id from unit_assignment a join unit u on u.id = a.unit_id where a.reservation_id = ? and a.status <> 'released'
+         order by a.starts_on`,
+        [id],
+      ),
+    )
+    expect(rows).to.deep.equal([
+      { status: 'occupied', startsOn: house.day(0), endsOn: house.day(1), unitTypeId: house.unitTypeId },
+      { status: 'proposed', startsOn: house.day(1), endsOn: house.day(3), unitTypeId: house.suiteTypeId },
+    ])
     expect(await miscounted(house)).to.deep.equal([])
   })
 })
