@@ -105,7 +105,11 @@ const withBalances = async (trx: Trx, rows: readonly Row[], account: string): Pr
 export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sight): Promise<Page<MovementShown>> => {
   const conditions = conditionsOf(trx, filter, sight)
   const order = 'm.booked_on desc, m.seq desc, m.id'
-  const { total, rows } = await readPage<Row>(trx, { columns, from: source, conditions, order }, filter)
+  const { total, rows } = await readPage<Row>(
+    trx,
+    { columns, from: source, counted: { list: 'cash_movement', as: 'm' }, conditions, order },
+    filter,
+  )
   const account = isStatement(filter) && sight.ownOf === null ? filter.cashAccountId : undefined
   const facts = account === undefined ? null : await findAccountFacts(trx, account)
   const hidden = facts !== null && facts.sessionBlind === true && !sight.mayApprove

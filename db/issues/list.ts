@@ -82,7 +82,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where(`i.created_at < ?::date + 1`, filter.to),
         ...where('i.number::text = ?', filter.q),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
-      order: orderBy(filter.sort, issueSorts, 'i.id'),
+      order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),
     },
     filter,
   )

@@ -15,6 +15,14 @@ export const countedLists = {
   journal_entry: ['book_id', 'kind'],
   message: ['property_id', 'status'],
   issue: ['property_id', 'status', 'kind'],
+  posting_event: ['property_id', 'book_id', 'status'],
+  receipt: ['property_id', 'book_id'],
+  cash_movement: ['kind'],
+  inventory_movement: ['property_id', 'kind'],
+  pos_order: ['property_id', 'status'],
+  housekeeping_task: ['property_id', 'status', 'kind'],
+  privacy_request: ['status', 'kind'],
+  payment_exception: ['property_id', 'status', 'kind'],
 } as const
 export type CountedList = keyof typeof countedLists
 

@@ -27,9 +27,23 @@ export const allOf = (conditions: readonly Part[]): Part => ({
   values: conditions.flatMap((one) => one.values),
 })
 
-/** The order that was asked for, by the columns of its fields, and then by `id`, so that no page leaves a row out. */
-export const orderBy = <Field extends string>(sort: Sort<Field>, columns: Record<Field, string>, id: string): string =>
-  [...sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`), id].join(', ')
+/**
+ * The order that was asked for, by the columns of its fields, and then by `id`, so that no page leaves a row out. Where the last field is one of `alike`, whose
+ * values many rows share, ids follow its direction: one index serves both, and rows of one value need no sorting.
+ */
+export const orderBy = <Field extends string>(
+  sort: Sort<Field>,
+  columns: Record<Field, string>,
+  id: string,
+  alike: readonly Field[] = [],
+): string => {
+  const last = sort.at(-1)
+  const isDown = last !== undefined && last.descending && alike.includes(last.field)
+  return [
+    ...sort.map(({ field, descending }) => `${columns[field]} ${descending ? 'desc' : 'asc'}`),
+    `${id}${isDown ? ' desc' : ''}`,
+  ].join(', ')
+}
 
 const partOf = (given: string | Part): Part => (typeof given === 'string' ? { text: given, values: [] } : given)
 

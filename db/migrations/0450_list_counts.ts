@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { countRows } from './list-counts-support.ts'
 import { tenantTable } from './support.ts'
 
 /** Tables whose rows are counted, and by what: the columns that their lists are filtered by most. */
@@ -40,50 +41,9 @@ export const up = async (knex: Knex) => {
   await knex.raw(
     `alter table list_count set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   )
-  for (const [table, columns] of Object.entries(counted)) await count(knex, table, columns)
+  for (const [table, columns] of Object.entries(counted)) await countRows(knex, table, columns)
   await folding(knex)
   await orders(knex)
-}
-
-const count = async (knex: Knex, table: string, columns: readonly string[]) => {
-  const by = columns.join(', ')
-  const definer = `language plpgsql security definer set search_path = public, pg_temp`
-  // The purge of a tenant takes its counts away with everything else.
-  const unlessPurged = `if coalesce(current_setting('app.purging', true), '') = 'on' then return null; end if;`
-  const summed = (sign: '' | '-') =>
-    `insert into list_count (tenant_id, list, ${by}, n) select tenant_id, '${table}', ${by}, ${sign}count(*) from changed group by tenant_id, ${by};`
-  await knex.raw(`
-    create function ${table}_counted() returns trigger ${definer} as $$
-    begin
-      ${unlessPurged}
-      if tg_op = 'INSERT' then ${summed('')}
-      else ${summed('-')}
-      end if;
-      return null;
-    end $$`)
-  const each = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
-  await knex.raw(`
-    create function ${table}_recounted() returns trigger ${definer} as $$
-    begin
-      insert into list_count (tenant_id, list, ${by}, n)
-      values (old.tenant_id, '${table}', ${each('old')}, -1), (new.tenant_id, '${table}', ${each('new')}, 1);
-      return null;
-    end $$`)
-  for (const name of [`${table}_counted`, `${table}_recounted`])
-    await knex.raw(`revoke all on function ${name}() from public`)
-  const trigger = (name: string, when: string, end: string) =>
-    knex.raw(`create trigger ${table}_${name} after ${when} on ${table} ${end}`)
-  const statement = `for each statement execute function ${table}_counted()`
-  await trigger('count_added', 'insert', `referencing new table as changed ${statement}`)
-  await trigger('count_removed', 'delete', `referencing old table as changed ${statement}`)
-  await trigger(
-    'count_moved',
-    'update',
-    `for each row when ((${each('old')}) is distinct from (${each('new')})) execute function ${table}_recounted()`,
-  )
-  await knex.raw(
-    `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
-  )
 }
 
 /**

@@ -184,7 +184,10 @@ const rowsOf = `
 /** A page of reservations; a few statements whatever the number of rows. Names, nothing sealed; amounts are for the caller to leave out. */
 export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
   const conditions = await conditionsOf(trx, filter)
-  const order = orderBy(filter.sort, columns, `r.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`)
+  const way = filter.sort[0]?.descending ? 'desc' : 'asc'
+  // Most bookings hold nothing: those are in the order of their own ids first, as their index is.
+  const byHold = filter.sort.at(-1)?.field === 'holdExpiresAt' ? `b.id ${way}, ` : ''
+  const order = orderBy(filter.sort, columns, `${byHold}r.id ${way}`)
   const asked = `${allOf(conditions).text} ${order}`
   const joins = [
     ...(/\bb\./.test(asked) ? ['join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id'] : []),

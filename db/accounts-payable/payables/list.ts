@@ -87,7 +87,7 @@ export const listPayables = (
               },
             ]),
       ],
-      order: orderBy(filter.sort, payableSorts, 'p.id'),
+      order: orderBy(filter.sort, payableSorts, 'p.id', ['gross', 'open']),
     },
     filter,
   )

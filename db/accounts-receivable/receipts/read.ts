@@ -46,6 +46,7 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
     {
       columns: 'r.*',
       from: 'receipt r',
+      counted: { list: 'receipt', as: 'r' },
       conditions: [
         { text: 'r.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...inScope(filter.scope, 'r.property_id'),

@@ -80,7 +80,7 @@ export const listReceivables = (trx: Trx, filter: ReceivableFilter): Promise<Pag
               },
             ]),
       ],
-      order: orderBy(filter.sort, receivableSorts, 'p.id'),
+      order: orderBy(filter.sort, receivableSorts, 'p.id', ['total', 'open']),
     },
     filter,
   )

@@ -60,6 +60,7 @@ export const listMovements = (trx: Trx, filter: Filter) =>
     {
       columns,
       from: 'inventory_movement m',
+      counted: { list: 'inventory_movement', as: 'm' },
       conditions: [
         ...inScope(filter.scope, 'm.property_id'),
         ...where('m.property_id = ?', filter.propertyId),

@@ -43,6 +43,7 @@ export const listPosOrders = (trx: Trx, filter: Filter) =>
     {
       columns: 'o.*',
       from: 'pos_order o',
+      counted: { list: 'pos_order', as: 'o' },
       conditions: [
         ...inScope(filter.scope, 'o.property_id'),
         ...where('o.property_id = ?', filter.propertyId),

@@ -56,6 +56,7 @@ export const listTasks = (trx: Trx, { scope, ...filter }: TaskFilter) =>
     {
       columns,
       from,
+      counted: { list: 'housekeeping_task', as: 't' },
       conditions: [
         ...tasksInScope(scope),
         ...where('t.property_id = ?', filter.propertyId),
