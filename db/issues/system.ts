@@ -59,6 +59,16 @@ const hasEnded = async (trx: Trx, event: Raised, key: string): Promise<boolean> 
   return later.some(({ type, data, entityId }) => endingEvents[type]?.(data, entityId) === key)
 }
 
+/** The payment of the house that an exception is about. */
+const paymentOf = async (trx: Trx, propertyId: string, { subjectType, subjectId }: Raised['data']) => {
+  if (subjectType !== 'payment' || typeof subjectId !== 'string') return {}
+  const found = await sqlOne<{ id: string }>(trx, `select id from payment where id = ? and property_id = ?`, [
+    subjectId,
+    propertyId,
+  ])
+  return found ? { paymentId: found.id } : {}
+}
+
 const linksOf = async (trx: Trx, names: readonly string[], data: Raised['data']) => {
   const links = Object.fromEntries(
     names.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name]] as const] : [])),
@@ -125,6 +135,7 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
       priority: rule.priority,
       ...(rule.kind ? { kind: rule.kind } : {}),
       ...(await linksOf(trx, rule.links ?? [], event.data)),
+      ...(await paymentOf(trx, house.id, event.data)),
     },
     {
       source: 'system',

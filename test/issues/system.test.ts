@@ -31,6 +31,7 @@ import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeConfirmed } from '../support/messages.ts'
+import { startPayment } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
 
 describe('Issues that the system opens', function () {
@@ -114,6 +115,8 @@ describe('Issues that the system opens', function () {
   })
 
   it('open once for payments that need a decision, and for no other exception', async () => {
+    const bookingId = await makeConfirmed(house, { from: 6 })
+    const paymentId = await startPayment(house, bookingId, 'all')
     const tell = (kind: 'late_payment' | 'unknown_at_gateway', id = randomUUID()) =>
       house.inHouse((trx) =>
         emit(trx, paymentExceptionOpened, {
@@ -124,7 +127,7 @@ describe('Issues that the system opens', function () {
             paymentExceptionId: id,
             kind,
             subjectType: 'payment',
-            subjectId: randomUUID(),
+            subjectId: paymentId,
             amount: 100,
             currency: 'BRL',
             resolution: null,
@@ -137,7 +140,12 @@ describe('Issues that the system opens', function () {
     await Promise.all([...told, ...told].map((eventId) => house.inHouse((trx) => openFromEvent(trx, eventId))))
     const [issue] = await ofKey(`payment_exception:${mine}`)
     expect(issue).to.include({ occurrences: 3, status: 'open' })
-    expect(await read(issue?.id ?? '')).to.include({ priority: 'high', source: 'system', team: 'finance' })
+    expect(await read(issue?.id ?? '')).to.include({
+      priority: 'high',
+      source: 'system',
+      team: 'finance',
+      paymentId,
+    })
     expect(await ofKey(`payment_exception:${other}`)).to.deep.equal([])
   })
 
