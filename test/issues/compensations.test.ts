@@ -160,6 +160,26 @@ describe('Compensations of an issue', function () {
     expect(await balanceOf()).to.equal(yes.status === 200 ? before - 700 : before)
   })
 
+  it('post nothing to a folio that was closed meanwhile, nor more than is left of the charge', async () => {
+    done(await limits({ autoApproveLimit: 0, managerLimit: 10_000 }))
+    const issueId = await open()
+    const body = { propertyId: inn.propertyId, kind: 'guest', reservationId: stay.reservationId, label: 'Bar' }
+    const folioId = (await money('folios', body)).id as string
+    await money(`folios/${folioId}/charges`, { category: 'spa', description: 'Spa', quantity: '1', unitAmount: 1_000 })
+    const { data } = done(await tenant.reception.get(`folios/${folioId}/lines?limit=100`))
+    const lineId = data[0].id as string
+    const { compensations } = done(await propose(issueId, { folioId, lineId }), 201)
+    const approve = () => tenant.manager.send('POST', `issues/compensations/${compensations[0].id}/approve`)
+    await money(`folios/${folioId}/adjustments`, { lineId, amount: 1, reason: 'A wrong price' })
+    expect(codeOf(await approve())).to.deep.equal([422, 'adjustment_exceeds_charge'])
+    await money(`folios/${folioId}/adjustments`, { lineId, amount: 999, reason: 'A wrong price' })
+    const closed = await tenant.owner.send('POST', `folios/${folioId}/close`, {}, { idempotencyKey: randomUUID() })
+    expect(done(closed).status).to.equal('closed')
+    expect(codeOf(await approve())).to.deep.equal([422, 'folio_closed'])
+    const now = done(await tenant.reception.get(`issues/${issueId}`)).compensations as Compensation[]
+    expect(now.map(({ status }) => status)).to.deep.equal(['proposed'])
+  })
+
   it('send back what they make of credit, and leave what was a credit before', async () => {
     done(await limits({ autoApproveLimit: 10_000 }))
     const issueId = await open()
