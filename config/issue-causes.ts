@@ -84,7 +84,6 @@ export const openingEvents: Readonly<Record<string, Opening>> = {
     priority: 'high',
     title: 'A payment needs a decision',
     key: of('payment_exception', 'paymentExceptionId'),
-    links: ['paymentId'],
     when: ({ kind }) => exceptionKinds.has(String(kind)),
   },
   'dispute.opened': {

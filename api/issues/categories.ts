@@ -9,10 +9,9 @@ import { CategoryCode, Kind, path, Team } from './schemas.ts'
 const Target = Obj({ firstResponseMinutes: Int(5, 10_080), resolutionMinutes: Int(15, 43_200) })
 const Targets = Obj({ urgent: Target, high: Target, normal: Target, low: Target }, { title: 'IssueTargets' })
 const Limit = Int(0, 1_000_000_000)
-const sent = {
-  name: LocalName,
-  kind: Kind,
-  team: Team,
+/** Fields that a new category states, and those that have a value without being sent. */
+const stated = { name: LocalName, kind: Kind, team: Team }
+const usual = {
   targets: Targets,
   /** The clocks of new issues run around the clock, or in `issues.businessHours` of the house without its holidays. */
   hours: OneOf([...issueHours]),
@@ -32,7 +31,7 @@ const categories = resource({
   table: 'issue_category',
   path: `${path}/categories`,
   param: 'issueCategoryId',
-  record: Obj({ id: Uuid, code: CategoryCode, ...sent, ...stamps }, { title: 'IssueCategory' }),
+  record: Obj({ id: Uuid, code: CategoryCode, ...stated, ...usual, ...stamps }, { title: 'IssueCategory' }),
   read: readCategory,
 })
 
@@ -48,22 +47,7 @@ const create = categories.create({
   summary: 'Create a category',
   description: 'Targets that are left out are the usual ones. A tenant has at most 60 categories.',
   errors: ['duplicate_code', 'too_many'],
-  body: Obj({
-    code: CategoryCode,
-    name: LocalName,
-    kind: Kind,
-    team: Team,
-    ...Sparse(
-      Obj({
-        targets: Targets,
-        hours: OneOf([...issueHours]),
-        guestFacing: Bool,
-        autoApproveLimit: Limit,
-        managerLimit: Limit,
-        active: Bool,
-      }),
-    ).properties,
-  }),
+  body: Obj({ code: CategoryCode, ...stated, ...Sparse(Obj(usual)).properties }),
   example: { code: 'pool_area', name: { en: 'Pool', 'pt-BR': 'Piscina' }, kind: 'maintenance', team: 'maintenance' },
   command: ({ trx, body }) => createCategory(trx, { targets: usualTargets, ...body }),
 })
@@ -71,7 +55,7 @@ const create = categories.create({
 const change = categories.change({
   summary: 'Change targets, team, limits or switch of a category',
   description: 'Open issues keep their deadlines until their priority or category changes.',
-  body: Sparse(Obj(sent)),
+  body: Sparse(Obj({ ...stated, ...usual })),
   example: { autoApproveLimit: 5_000, active: true },
   command: ({ trx, id, body }) => changeCategory(trx, id, body),
 })

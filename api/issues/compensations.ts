@@ -59,12 +59,17 @@ const approve = compensations.act('approve', {
 
 const reject = compensations.act('reject', {
   summary: 'Reject or withdraw a proposed compensation',
-  action: 'approve',
+  description: 'Open to those who approve compensations, and to the proposer.',
+  action: 'propose',
   errors: ['invalid_transition', 'business_day_changed'],
   body: Obj({ reason: Words(3, 500) }),
   example: { reason: 'The guest was moved instead' },
   command: ({ trx, id, body, admission, expectedVersion }) =>
-    rejectCompensation(trx, id, trimmed(body.reason), { role: admission.role, expectedVersion }),
+    rejectCompensation(trx, id, trimmed(body.reason), {
+      role: admission.role,
+      expectedVersion,
+      mayApprove: admission.can('approve', 'Compensation'),
+    }),
 })
 
 export const routes = [list, approve, reject]

@@ -238,6 +238,13 @@ const settle = async (trx: Trx, row: CompensationRow, automatic: boolean): Promi
   await tell(trx, compensationApproved, { ...row, automatic, version })
 }
 
+/** Tells whether the caller, a person or an API key, has proposed a compensation. */
+const isProposer = (trx: Trx, { proposedByActor }: CompensationRow): boolean => {
+  const { actor } = contextOf(trx)
+  const { type, id } = proposedByActor as typeof actor
+  return actor.id !== null && actor.type === type && actor.id === id
+}
+
 type Deciding = Asked & { limited: boolean }
 
 const lockCompensation = async (trx: Trx, id: string, asked: Asked): Promise<{ held: Held; row: CompensationRow }> => {
@@ -272,9 +279,15 @@ export const approveCompensation = async (trx: Trx, id: string, deciding: Decidi
   await note(trx, held.id, { command: 'approve_compensation', from: held.status, to: held.status })
 }
 
-/** Rejects a compensation, or withdraws one's own. */
-export const rejectCompensation = async (trx: Trx, id: string, reason: string, asked: Asked): Promise<void> => {
+/** Rejects a compensation, or withdraws one's own. 403 for a caller who neither approves compensations nor has proposed it. */
+export const rejectCompensation = async (
+  trx: Trx,
+  id: string,
+  reason: string,
+  { mayApprove, ...asked }: Asked & { mayApprove: boolean },
+): Promise<void> => {
   const { held, row } = await lockCompensation(trx, id, asked)
+  if (!mayApprove && !isProposer(trx, row)) throw forbidden()
   if (!compensationLifecycle.isDue('rejected', row.status)) return
   const version = await changeRow(trx, Compensation, id, {
     status: 'rejected',

@@ -1,6 +1,5 @@
 import { conflict, invalid, unprocessable, versionConflict } from '../../config/errors.ts'
 import { settingsOf } from '../../config/property-settings.ts'
-import type { StoredSettings } from '../../config/property-settings.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
@@ -14,7 +13,7 @@ import { Issue } from './models.ts'
 import { afterWaiting } from './rules/clocks.ts'
 import { requireSight } from './sight.ts'
 import type { Role } from './sight.ts'
-import { issueLifecycle, lockIssue, note, tell, writeIssue } from './state.ts'
+import { houseOf, issueLifecycle, lockIssue, note, tell, writeIssue } from './state.ts'
 import type { Held } from './state.ts'
 import { sealText } from './texts.ts'
 
@@ -200,19 +199,21 @@ export const reopen = async (trx: Trx, held: Held, reason: string | null): Promi
 
 const day = 86_400_000
 
+/** The days after its end within which an issue is opened again (`issues.reopenDays`), and whether they still run. */
+export const reopensWithin = async (trx: Trx, held: Held): Promise<{ days: number; isDue: boolean }> => {
+  const { reopenDays: days } = settingsOf((await houseOf(trx, held.propertyId)).settings).issues
+  const ended = held.resolvedAt ?? held.closedAt ?? held.now
+  return { days, isDue: held.now.getTime() - ended.getTime() <= days * day }
+}
+
 /** Opens a resolved or closed issue again, within `issues.reopenDays` of its resolution. 422 `reopen_too_late`; 409 for a duplicate. */
 export const reopenIssue = async (trx: Trx, id: string, reason: string, asked: Asked): Promise<void> => {
   const held = await holdFor(trx, id, asked)
   if (!issueLifecycle.isDue('reopened', held.status)) return
   if (held.outcome === 'duplicate')
     throw conflict('invalid_transition', 'A duplicate stays closed; open the issue that it names')
-  const property = await sqlOne<{ settings: StoredSettings }>(trx, `select settings from property where id = ?`, [
-    held.propertyId,
-  ])
-  const { reopenDays } = settingsOf(property?.settings ?? {}).issues
-  const ended = held.resolvedAt ?? held.closedAt ?? held.now
-  if (held.now.getTime() - ended.getTime() > reopenDays * day)
-    throw unprocessable('reopen_too_late', `An issue is opened again within ${reopenDays} days; open a new one`)
+  const { days, isDue } = await reopensWithin(trx, held)
+  if (!isDue) throw unprocessable('reopen_too_late', `An issue is opened again within ${days} days; open a new one`)
   await reopen(trx, held, reason)
 }
 

@@ -3,7 +3,7 @@ import { conflict, notFound } from '../../config/errors.ts'
 import { audit } from '../lib/audit.ts'
 import { enterTenant } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
-import { reopen } from './moves.ts'
+import { reopen, reopensWithin } from './moves.ts'
 import { lockIssue, note, tell, writeIssue } from './state.ts'
 import { openForScore } from './system.ts'
 import { openText, sealText } from './texts.ts'
@@ -15,8 +15,9 @@ const changeableMs = 86_400_000
 const bad = 2
 
 /**
- * Records a guest's answer (R17). A bad one opens a resolved issue again; after the closing it makes a complaint about the staff. It may be changed for a day:
- * later the same answer changes nothing, and another is 409 `already_answered`. 404 where the issue was resolved more than 30 days ago.
+ * Records a guest's answer (R17). A bad one opens a resolved issue again; after the closing, or when it is too late for that, it makes a complaint about the
+ * staff. It may be changed for a day: later the same answer changes nothing, and another is 409 `already_answered`. An issue that was opened again and resolved
+ * anew is answered anew. 404 where the issue was resolved more than 30 days ago.
  */
 const record = async (trx: Trx, issueId: string, { score, comment = '' }: Answer): Promise<void> => {
   const held = await lockIssue(trx, issueId)
@@ -26,19 +27,21 @@ const record = async (trx: Trx, issueId: string, { score, comment = '' }: Answer
   // A text that is left out is the one that was given.
   const said = comment === '' ? null : await openText(trx, 'score', issueId, held.scoreSealed)
   const isSame = held.score === score && (said === null ? comment === '' : said.text === comment)
-  if (held.scoredAt !== null && held.now.getTime() - held.scoredAt.getTime() > changeableMs && !isSame)
+  const answeredAt =
+    held.scoredAt !== null && held.scoredAt >= (held.resolvedAt ?? held.scoredAt) ? held.scoredAt : null
+  if (answeredAt !== null && held.now.getTime() - answeredAt.getTime() > changeableMs && !isSame)
     throw conflict('already_answered', 'This was answered before')
-  if (isSame && held.scoredAt !== null) return
+  if (isSame && answeredAt !== null) return
   const after = await writeIssue(trx, held, {
     score,
     scoreSealed: comment === '' ? null : await sealText(trx, 'score', issueId, { text: comment }),
-    scoredAt: held.scoredAt ?? held.now,
+    scoredAt: answeredAt ?? held.now,
   })
   await note(trx, issueId, { command: 'score', from: held.status, to: held.status, changes: ['score'] })
   await tell(trx, 'scored', after, { score })
   if (score > bad) return
-  if (after.status === 'resolved') await reopen(trx, after, null)
-  else if (after.status === 'closed') await openForScore(trx, after, score)
+  if (after.status === 'resolved' && (await reopensWithin(trx, after)).isDue) await reopen(trx, after, null)
+  else if (after.status === 'resolved' || after.status === 'closed') await openForScore(trx, after, score)
 }
 
 /** Takes the answer of the guest who holds the token, as the first step of a transaction without a tenant. Wrong and expired tokens are one 404. */

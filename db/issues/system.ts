@@ -8,6 +8,7 @@ import { readRow } from '../lib/records.ts'
 import { writeComment } from './comments.ts'
 import { insertIssue } from './create.ts'
 import { IssueCategory } from './models.ts'
+import { reopen } from './moves.ts'
 import { lockIssue, note, tell, writeIssue } from './state.ts'
 import type { Held } from './state.ts'
 import { sealText } from './texts.ts'
@@ -45,16 +46,27 @@ const houseOf = (trx: Trx, propertyId: string | null) =>
     propertyId === null ? [] : [propertyId],
   )
 
+const kindOf = (key: string) => key.split(':')[0]
+
 /** Tells whether the cause has ended since: the jobs of two events may come in any order. */
 const hasEnded = async (trx: Trx, event: Raised, key: string): Promise<boolean> => {
-  const types = Object.keys(endingEvents)
+  const types = Object.keys(endingEvents).filter((type) => kindOf(endingEvents[type]?.({}, '') ?? '') === kindOf(key))
   const later = await sql<Raised>(
     trx,
-    `select id, type, entity ->> 'id' as entity_id, data from event
-     where type = any(?::text[]) and entity ->> 'id' = ? and occurred_at > ?::timestamptz`,
-    [types, event.entityId, event.occurredAt.toISOString()],
+    `select id, type, entity ->> 'id' as entity_id, data from event where type = any(?::text[]) and occurred_at > ?::timestamptz`,
+    [types, event.occurredAt.toISOString()],
   )
   return later.some(({ type, data, entityId }) => endingEvents[type]?.(data, entityId) === key)
+}
+
+/** The payment of the house that an exception is about. */
+const paymentOf = async (trx: Trx, propertyId: string, { subjectType, subjectId }: Raised['data']) => {
+  if (subjectType !== 'payment' || typeof subjectId !== 'string') return {}
+  const found = await sqlOne<{ id: string }>(trx, `select id from payment where id = ? and property_id = ?`, [
+    subjectId,
+    propertyId,
+  ])
+  return found ? { paymentId: found.id } : {}
 }
 
 const linksOf = async (trx: Trx, names: readonly string[], data: Raised['data']) => {
@@ -72,8 +84,13 @@ const linksOf = async (trx: Trx, names: readonly string[], data: Raised['data'])
   return links
 }
 
-/** Counts a further event on the issue that is open for its key, once per event. */
-const countOn = async (trx: Trx, issueId: string, event: Raised): Promise<void> => {
+/** Opens a locked issue again whose cause is back after it was resolved. */
+const openAgain = async (trx: Trx, held: Held): Promise<void> => {
+  if (held.status === 'resolved') await reopen(trx, held, 'It happened again')
+}
+
+/** Counts a further event on the issue of its key, once per event; one that was resolved is opened again while the cause goes on. */
+const countOn = async (trx: Trx, issueId: string, event: Raised, goesOn: boolean): Promise<void> => {
   const known = await sqlOne(trx, `select 1 from issue_comment where issue_id = ? and event_id = ?`, [
     issueId,
     event.id,
@@ -88,6 +105,7 @@ const countOn = async (trx: Trx, issueId: string, event: Raised): Promise<void> 
   })
   const after = await writeIssue(trx, held, { occurrences: held.occurrences + 1 })
   await tell(trx, 'commented', after)
+  if (goesOn) await openAgain(trx, after)
 }
 
 /** Opens the issue that an event calls for (R10): one for a key, however often the event or its job comes. */
@@ -102,8 +120,9 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
   const told = await sqlOne(trx, `select 1 from issue_comment where event_id = ?`, [event.id])
   if (told) return
   const open = await openOf(trx, key)
-  if (open) return countOn(trx, open.id, event)
-  if (await hasEnded(trx, event, key)) return
+  const isOver = await hasEnded(trx, event, key)
+  if (open) return countOn(trx, open.id, event, !isOver)
+  if (isOver) return
   const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = ?`, [rule.category])
   if (!category) return
   const due = event.data['responseDueAt']
@@ -116,6 +135,7 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
       priority: rule.priority,
       ...(rule.kind ? { kind: rule.kind } : {}),
       ...(await linksOf(trx, rule.links ?? [], event.data)),
+      ...(await paymentOf(trx, house.id, event.data)),
     },
     {
       source: 'system',
@@ -192,11 +212,12 @@ export const openForJobs = async (trx: Trx, { kind, count }: Pick<DeadJobs, 'kin
   const open = await openOf(trx, key)
   if (open) {
     const held = await lockIssue(trx, open.id)
-    if (held.occurrences >= count) return
+    if (held.status !== 'resolved' && held.occurrences >= count) return
     const text = `${count} jobs of kind ${kind} wait for an operator`
     await writeComment(trx, open.id, { text, visibility: 'internal', authorId: null })
-    await tell(trx, 'commented', await writeIssue(trx, held, { occurrences: count }))
-    return
+    const after = await writeIssue(trx, held, { occurrences: count })
+    await tell(trx, 'commented', after)
+    return openAgain(trx, after)
   }
   const house = await houseOf(trx, null)
   const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = ?`, [

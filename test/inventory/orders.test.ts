@@ -63,7 +63,8 @@ describe('Orders of an outlet over HTTP', function () {
     )
     expect(await house.balance(guest.folioId)).to.equal(before)
     expect(await store.of(gin)).to.deep.equal(['1000', 8_000])
-    expect([await house.ledger('gratuities_payable'), await house.ledger('cost_beverage')]).to.deep.equal([0, 0])
+    for (const role of ['gratuities_payable', 'cost_beverage', 'revenue_beverage', 'pos_clearing'])
+      expect(await house.ledger(role), role).to.equal(0)
     expect(codeOf(await close(order.id, []))).to.deep.equal([409, 'invalid_transition'])
   })
 
@@ -96,6 +97,46 @@ describe('Orders of an outlet over HTTP', function () {
       before[1] - Math.round((before[1] * 150) / Number(before[0])),
     ])
     expect(codeOf(await change({ covers: 1 }))).to.deep.equal([409, 'invalid_transition'])
+  })
+
+  it('goes from one table to another, and is split between guests to the cent', async () => {
+    const [one, other] = [await house.stay(), await house.stay()]
+    const balances = async () => [await house.balance(one.folioId), await house.balance(other.folioId)] as const
+    const books = async () =>
+      [await house.ledger('revenue_beverage'), await house.ledger('gratuities_payable')] as const
+    const [[a, b], [revenue, gratuities], stock] = [await balances(), await books(), await house.store.of(gin)]
+    const order = await house.order({ ...gins('3'), table: '31' })
+    const at = async (table: string) =>
+      done(await house.reception.get(`inventory/orders?propertyId=${house.propertyId}&q=${table}`)).data.map(
+        ({ id }: { id: string }) => id,
+      )
+    expect(await at('31')).to.deep.equal([order.id])
+    const moved = await house.reception.send('PATCH', `inventory/orders/${order.id}`, { table: '32' })
+    expect(done(moved)).to.include({ table: '32', total: 8_250 })
+    expect([await at('31'), await at('32')]).to.deep.equal([[], [order.id]])
+    const folio = (reservationId: string, amount?: number) => ({ type: 'folio', reservationId, amount })
+    for (const [settlements, refusal] of [
+      [
+        [folio(one.id, 2_751), folio(other.id, 5_498)],
+        [422, 'settlement_mismatch'],
+      ],
+      [
+        [folio(one.id), folio(other.id)],
+        [400, 'validation_failed'],
+      ],
+    ] as const)
+      expect(codeOf(await close(order.id, [...settlements]))).to.deep.equal(refusal)
+    expect(await balances()).to.deep.equal([a, b])
+    const closed = done(await close(order.id, [folio(one.id, 2_751), folio(other.id)]))
+    expect(closed.settlements.map(({ amount }: { amount: number }) => amount)).to.deep.equal([2_751, 5_499])
+    expect(await balances()).to.deep.equal([a + 2_751, b + 5_499])
+    expect(await books()).to.deep.equal([revenue + 7_500, gratuities + 750])
+    done(await cancel(order.id))
+    expect([await balances(), await books(), await house.store.of(gin)]).to.deep.equal([
+      [a, b],
+      [revenue, gratuities],
+      stock,
+    ])
   })
 
   it('finds the stay of a minibar, and keeps housekeeping to it', async () => {

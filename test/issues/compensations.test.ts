@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { sql } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
 import { useMailPeer } from '../support/messages.ts'
 import { stranger } from '../support/stay.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { atTheDoor, done, openInn, openTenant, useDaysAhead } from '../stories/inn.ts'
 import type { Inn, Tenant } from '../stories/inn.ts'
+
+const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code]
 
 type Compensation = { id: string; status: string; refundIds: string[] }
 
@@ -85,6 +90,94 @@ describe('Compensations of an issue', function () {
     )
     expect(decided.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([200, 403, 403])
     expect(await balanceOf()).to.equal(before - 6_000)
+  })
+
+  it('are approved and posted once, however many approve them at once, and to the unit of the limit', async () => {
+    done(await limits({ autoApproveLimit: 0, managerLimit: 1_499 }))
+    const issueId = await open()
+    const before = await balanceOf()
+    const key = { idempotencyKey: randomUUID() }
+    const body = { kind: 'adjustment', amount: 1_500, folioId: stay.folioId, lineId: stay.lineId }
+    const texts = { description: 'Noise in the night', reason: 'The guest could not sleep' }
+    const proposals = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        tenant.reception.send('POST', `issues/${issueId}/compensations`, { ...body, ...texts }, key),
+      ),
+    )
+    for (const {
+      status,
+      body: { code },
+    } of proposals)
+      expect([status, code]).to.deep.be.oneOf([
+        [201, undefined],
+        [409, 'request_in_progress'],
+      ])
+    const { compensations } = done(await tenant.reception.get(`issues/${issueId}`))
+    expect(compensations.map(({ status }: Compensation) => status)).to.deep.equal(['proposed'])
+    const path = `issues/compensations/${compensations[0].id}/approve`
+    expect(codeOf(await tenant.manager.send('POST', path))).to.deep.equal([403, 'approval_limit_exceeded'])
+    expect(await balanceOf()).to.equal(before)
+    done(await limits({ managerLimit: 1_500 }))
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? tenant.manager : tenant.owner).send('POST', path)),
+    )
+    expect(replies.map(({ status, body: reply }) => [status, reply.status])).to.deep.equal(
+      replies.map(() => [200, 'approved']),
+    )
+    expect(await balanceOf()).to.equal(before - 1_500)
+    const [written] = await tenant.inHouse((trx) =>
+      sql<{ lines: number; amount: number; events: number; notes: number }>(
+        trx,
+        `select (select count(*) from folio_line where source_type = 'issue_compensation' and source_id = :id)::int as lines,
+           (select sum(amount) from folio_line where source_type = 'issue_compensation' and source_id = :id)::int as amount,
+           (select count(*) from event where type = 'compensation.approved' and entity ->> 'id' = :id)::int as events,
+           (select count(*) from issue_event where command = 'approve_compensation' and issue_id = :issueId)::int as notes`,
+        { id: compensations[0].id, issueId },
+      ),
+    )
+    expect(written).to.deep.equal({ lines: 1, amount: -1_500, events: 1, notes: 1 })
+  })
+
+  it('are withdrawn by their proposer, rejected by approvers, and decided once', async () => {
+    done(await limits({ autoApproveLimit: 0, managerLimit: 10_000 }))
+    const issueId = await open()
+    const before = await balanceOf()
+    const next = async (): Promise<string> => done(await propose(issueId, { amount: 700 }), 201).compensations.at(-1).id
+    const decide = (by: Desk, id: string, verb: 'approve' | 'reject') =>
+      by.send('POST', `issues/compensations/${id}/${verb}`, verb === 'reject' ? { reason: 'A mistake' } : {})
+    const [colleague, keeper] = [await openDesk(world, tenant, 'receptionist'), await openDesk(world, tenant, 'stock')]
+    const own = await next()
+    for (const other of [colleague, keeper])
+      expect(codeOf(await decide(other, own, 'reject'))).to.deep.equal([403, 'forbidden'])
+    expect(codeOf(await decide(tenant.reception, own, 'approve'))).to.deep.equal([403, 'forbidden'])
+    expect(done(await decide(tenant.reception, own, 'reject'))).to.include({ status: 'rejected' })
+    expect(codeOf(await decide(tenant.owner, own, 'approve'))).to.deep.equal([409, 'invalid_transition'])
+    expect(await balanceOf()).to.equal(before)
+
+    const both = await next()
+    const [yes, no] = await Promise.all([decide(tenant.manager, both, 'approve'), decide(tenant.owner, both, 'reject')])
+    expect([yes.status, no.status].toSorted((one, other) => one - other)).to.deep.equal([200, 409])
+    expect(await balanceOf()).to.equal(yes.status === 200 ? before - 700 : before)
+  })
+
+  it('post nothing to a folio that was closed meanwhile, nor more than is left of the charge', async () => {
+    done(await limits({ autoApproveLimit: 0, managerLimit: 10_000 }))
+    const issueId = await open()
+    const body = { propertyId: inn.propertyId, kind: 'guest', reservationId: stay.reservationId, label: 'Bar' }
+    const folioId = (await money('folios', body)).id as string
+    await money(`folios/${folioId}/charges`, { category: 'spa', description: 'Spa', quantity: '1', unitAmount: 1_000 })
+    const { data } = done(await tenant.reception.get(`folios/${folioId}/lines?limit=100`))
+    const lineId = data[0].id as string
+    const { compensations } = done(await propose(issueId, { folioId, lineId }), 201)
+    const approve = () => tenant.manager.send('POST', `issues/compensations/${compensations[0].id}/approve`)
+    await money(`folios/${folioId}/adjustments`, { lineId, amount: 1, reason: 'A wrong price' })
+    expect(codeOf(await approve())).to.deep.equal([422, 'adjustment_exceeds_charge'])
+    await money(`folios/${folioId}/adjustments`, { lineId, amount: 999, reason: 'A wrong price' })
+    const closed = await tenant.owner.send('POST', `folios/${folioId}/close`, {}, { idempotencyKey: randomUUID() })
+    expect(done(closed).status).to.equal('closed')
+    expect(codeOf(await approve())).to.deep.equal([422, 'folio_closed'])
+    const now = done(await tenant.reception.get(`issues/${issueId}`)).compensations as Compensation[]
+    expect(now.map(({ status }) => status)).to.deep.equal(['proposed'])
   })
 
   it('send back what they make of credit, and leave what was a credit before', async () => {

@@ -71,7 +71,7 @@ describe('A complaint at the front desk', function () {
     const { reception, manager, owner } = tenant
     done(await owner.send('PATCH', `issues/categories/${categories['noise']}`, { autoApproveLimit: 5_000 }))
     const { reservationId, folioId, lineId, email } = await walkIn()
-    const before = await balanceOf(folioId)
+    expect(await balanceOf(folioId)).to.equal(20_000)
     const issue = await open(reception, { reservationId })
     expect(minutes(issue.createdAt, issue.firstResponseDueAt)).to.equal(30)
     expect(minutes(issue.createdAt, issue.resolutionDueAt)).to.equal(240)
@@ -106,7 +106,7 @@ describe('A complaint at the front desk', function () {
       400,
       'validation_failed',
     ])
-    expect(await balanceOf(folioId)).to.equal(before - 6_000)
+    expect(await balanceOf(folioId)).to.equal(14_000)
     await world.drain()
     const posted = await tenant.inHouse((trx) =>
       sql<{ amount: number }>(
@@ -135,7 +135,7 @@ describe('A complaint at the front desk', function () {
     expect(twice.map(({ status }) => status)).to.deep.equal([200, 200])
     const reopened = done(await reception.get(`issues/${issue.id}`))
     expect(reopened).to.include({ status: 'open', reopenCount: 1, score: 2 })
-    expect((await balanceOf(folioId)) as number).to.equal(before - 6_000)
+    expect(await balanceOf(folioId)).to.equal(14_000)
     // For a day the guest may think again; then the first answer stands.
     await tenant.inHouse((trx) =>
       sql(trx, `update issue set scored_at = now() - interval '25 hours' where id = ?`, [issue.id]),
@@ -150,6 +150,40 @@ describe('A complaint at the front desk', function () {
       'score',
       'reopen',
     ])
+
+    // What is resolved anew is answered anew.
+    await forgetLimits(world)
+    const resolve = () => post(reception, `${issue.id}/resolve`, { resolution: 'Moved again', cause: 'guest' })
+    const now = async () => done(await reception.get(`issues/${issue.id}`))
+    done(await resolve())
+    expect((await answer(token, 2)).status).to.equal(200)
+    expect(await now()).to.include({ status: 'open', reopenCount: 2, score: 2 })
+    done(await resolve())
+    expect((await answer(token, 5)).status).to.equal(200)
+    expect(await now()).to.include({ status: 'resolved', reopenCount: 2, score: 5 })
+    // Too late to open it again, a bad answer is a complaint; after 30 days the link ends.
+    const ended = (days: number) =>
+      tenant.inHouse((trx) =>
+        sql(
+          trx,
+          `update issue set resolved_at = now() - ? * interval '1 day', scored_at = now() - ? * interval '1 day' where id = ?`,
+          [days, days - 0.5, issue.id],
+        ),
+      )
+    const complaints = () =>
+      tenant.inHouse((trx) =>
+        sql<{ status: string; kind: string }>(trx, `select status, kind from issue where source_key = ?`, [
+          `score:${issue.id}`,
+        ]),
+      )
+    await ended(20)
+    await tenant.inHouse((trx) => sql(trx, `update issue set score = null, scored_at = null where id = ?`, [issue.id]))
+    const late = await Promise.all([answer(token, 1), answer(token, 1)])
+    expect(late.map(({ status }) => status)).to.deep.equal([200, 200])
+    expect(await now()).to.include({ status: 'resolved', reopenCount: 2, score: 1 })
+    expect(await complaints()).to.deep.equal([{ status: 'open', kind: 'complaint' }])
+    await ended(31)
+    expect((await answer(token, 1)).status).to.equal(404)
   })
 
   it('takes each move once when it is sent many times at once', async () => {

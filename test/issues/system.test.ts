@@ -6,6 +6,7 @@ import { channelFailed, channelConnected } from '../../config/events/channels.ts
 import type { Event } from '../../config/events/event.ts'
 import { fiscalDocumentAuthorised, fiscalDocumentRejected } from '../../config/events/fiscal.ts'
 import { stockDriftFound } from '../../config/events/inventory.ts'
+import { paymentExceptionOpened } from '../../config/events/payment.ts'
 import { pixConnectionFailed, pixConnectionRecovered } from '../../config/events/pix.ts'
 import { reservationOverbooked } from '../../config/events/reservations.ts'
 import { unitDiscrepancyDetected } from '../../config/events/units.ts'
@@ -30,6 +31,7 @@ import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeConfirmed } from '../support/messages.ts'
+import { startPayment } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
 
 describe('Issues that the system opens', function () {
@@ -75,6 +77,15 @@ describe('Issues that the system opens', function () {
     await house.inHouse((trx) => endFromEvent(trx, end))
     const [ended] = await ofKey(`channel:${id}`)
     expect(ended).to.include({ status: 'resolved', cause: 'system' })
+    // A late job of what is over is counted alone; a cause that is back opens it again.
+    const [late, over] = [await channel(id, channelFailed), await channel(id, channelConnected)]
+    for (const eventId of [late, late]) await house.inHouse((trx) => openFromEvent(trx, eventId))
+    expect(await ofKey(`channel:${id}`)).to.deep.equal([{ ...ended, occurrences: 11 }])
+    await house.inHouse((trx) => endFromEvent(trx, over))
+    const back = await channel(id, channelFailed)
+    await Promise.all([back, back].map((eventId) => house.inHouse((trx) => openFromEvent(trx, eventId))))
+    expect(await ofKey(`channel:${id}`)).to.deep.equal([{ ...ended, occurrences: 12, status: 'open' }])
+    expect(await read(ended?.id ?? '')).to.include({ status: 'open', reopenCount: 1 })
   })
 
   it('do not open after their cause has ended', async () => {
@@ -84,6 +95,58 @@ describe('Issues that the system opens', function () {
     await house.inHouse((trx) => endFromEvent(trx, connected))
     await house.inHouse((trx) => openFromEvent(trx, failed))
     expect(await ofKey(`channel:${id}`)).to.deep.equal([])
+    // It may be another record that ends it.
+    const cashAccountId = randomUUID()
+    const statement = (event: typeof bankStatementRejected) => {
+      const bankStatementId = randomUUID()
+      return house.inHouse((trx) =>
+        emit(trx, event, {
+          propertyId: house.propertyId,
+          id: bankStatementId,
+          version: 1,
+          data: { bankStatementId, cashAccountId, from: null, to: null, lineCount: 0 },
+        }),
+      )
+    }
+    const rejected = await statement(bankStatementRejected)
+    await statement(bankStatementImported)
+    await house.inHouse((trx) => openFromEvent(trx, rejected))
+    expect(await ofKey(`bank_statements:${cashAccountId}`)).to.deep.equal([])
+  })
+
+  it('open once for payments that need a decision, and for no other exception', async () => {
+    const bookingId = await makeConfirmed(house, { from: 6 })
+    const paymentId = await startPayment(house, bookingId, 'all')
+    const tell = (kind: 'late_payment' | 'unknown_at_gateway', id = randomUUID()) =>
+      house.inHouse((trx) =>
+        emit(trx, paymentExceptionOpened, {
+          propertyId: house.propertyId,
+          id,
+          version: 1,
+          data: {
+            paymentExceptionId: id,
+            kind,
+            subjectType: 'payment',
+            subjectId: paymentId,
+            amount: 100,
+            currency: 'BRL',
+            resolution: null,
+          },
+        }),
+      )
+    const [mine, other] = [randomUUID(), randomUUID()]
+    const told = await Promise.all([tell('late_payment', mine), tell('late_payment', mine), tell('late_payment', mine)])
+    told.push(await tell('unknown_at_gateway', other))
+    await Promise.all([...told, ...told].map((eventId) => house.inHouse((trx) => openFromEvent(trx, eventId))))
+    const [issue] = await ofKey(`payment_exception:${mine}`)
+    expect(issue).to.include({ occurrences: 3, status: 'open' })
+    expect(await read(issue?.id ?? '')).to.include({
+      priority: 'high',
+      source: 'system',
+      team: 'finance',
+      paymentId,
+    })
+    expect(await ofKey(`payment_exception:${other}`)).to.deep.equal([])
   })
 
   it('are left to the people who took them when their cause ends', async () => {
@@ -143,6 +206,13 @@ describe('Issues that the system opens', function () {
     await die(3)
     expect(await look()).to.deep.equal([5])
     expect((await ofKey(key)).map(({ occurrences, status }) => [occurrences, status])).to.deep.equal([[5, 'open']])
+    await sql(admin, `delete from jobs where kind = ? and tenant_id = ?`, [kind, house.tenantId])
+    await look()
+    expect((await ofKey(key))[0]).to.include({ status: 'resolved', cause: 'system' })
+    await die(1)
+    expect(await look()).to.deep.equal([1])
+    expect(await look()).to.deep.equal([])
+    expect((await ofKey(key)).map(({ occurrences, status }) => [occurrences, status])).to.deep.equal([[1, 'open']])
     await sql(admin, `delete from jobs where kind = ? and tenant_id = ?`, [kind, house.tenantId])
     await look()
     expect((await ofKey(key))[0]).to.include({ status: 'resolved', cause: 'system' })
