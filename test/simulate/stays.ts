@@ -18,6 +18,10 @@ const drawn = (house: SimulatedHouse, random: Random) => {
   return { type, range: [from, from + random.between(1, 4)] as [number, number] }
 }
 
+/** A name that few others have, so that guests are seldom taken for one another. */
+const surname = (random: Random) =>
+  `${random.pick(['Al', 'Bra', 'Co', 'Dou', 'Fer'])}${random.pick(['ra', 'mi', 'ste', 'lo', 'nei'])}${random.pick(['do', 'ga', 'zes', 'va', 'rim'])}`
+
 /** Bookings by telephone and at the portal, of which some pay at once, and some are never paid. */
 export const bookSome = async (house: SimulatedHouse, random: Random): Promise<number> => {
   const { inn, group } = house
@@ -30,7 +34,7 @@ export const bookSome = async (house: SimulatedHouse, random: Random): Promise<n
     const booked = await hand.post(tenant.reception, 'bookings', {
       propertyId: house.propertyId,
       source: random.pick(['phone', 'email', 'desk']),
-      booker: { firstName: random.pick(['Rui', 'Ana', 'Lia']), lastName: 'Alves', email: stranger().email },
+      booker: { firstName: random.pick(['Rui', 'Ana', 'Lia']), lastName: surname(random), email: stranger().email },
       rooms: [inn.room(type, isBilled ? 'CORP' : 'FLEX', range, children)],
       ...(isBilled ? { companyId: group.ids.companyId } : {}),
     })
@@ -61,7 +65,12 @@ const bookAtPortal = async (house: SimulatedHouse, random: Random): Promise<numb
   const held = await publicly('POST', 'reservations/hold', {
     quote: quote.quote,
     acceptedTerms: config?.portal.termsVersion,
-    booker: { firstName: 'Eva', lastName: 'Souza', email: stranger().email, phone: '+5524999990000' },
+    booker: {
+      firstName: 'Eva',
+      lastName: surname(random),
+      email: stranger().email,
+      phone: `+55249${random.between(10_000_000, 99_999_999)}`,
+    },
   })
   if (!held) return 0
   const token = held.guestToken as string
