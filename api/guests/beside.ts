@@ -59,8 +59,8 @@ const addConsent = route({
   },
   returns: Guest,
   errors: [...passive],
-  handle: async ({ trx, params, body, admission }) => {
-    await recordConsent(trx, params.guestId, body)
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    await recordConsent(trx, params.guestId, body, expectedVersion)
     return shownGuest(trx, params.guestId, admission)
   },
 })
@@ -83,7 +83,7 @@ const createNote = route({
   example: { text: 'Arrives late; keep the key at the night desk', audience: 'front_desk', alertAt: 'check_in' },
   returns: GuestNote,
   errors: [...passive, 'too_many'],
-  handle: ({ trx, params, body }) => addNote(trx, params.guestId, body),
+  handle: ({ trx, params, body, expectedVersion }) => addNote(trx, params.guestId, body, expectedVersion),
 })
 
 const removeNote = route({
@@ -116,8 +116,8 @@ const createDocument = route({
   example: { kind: 'passport', countryCode: 'FR', number: '19FV 12345', issuer: 'Préfecture', expiresOn: '2031-05-30' },
   returns: GuestDocument,
   errors: [...passive, 'duplicate_document', 'duplicate_guest', 'document_invalid'],
-  handle: async ({ trx, params, body }) =>
-    readDocument(trx, params.guestId, await addDocument(trx, params.guestId, body)),
+  handle: async ({ trx, params, body, expectedVersion }) =>
+    readDocument(trx, params.guestId, await addDocument(trx, params.guestId, body, expectedVersion)),
 })
 
 const removeDocument = route({
@@ -222,10 +222,10 @@ const lift = route({
   body: Obj({ reason: Reason }),
   example: { reason: 'The bill was paid' },
   returns: GuestBlock,
-  handle: async ({ trx, params, body, admission }) => {
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
     const facts = await readBlockFacts(trx, params.guestId, params.guestBlockId)
     admission.check('update', 'GuestBlock', { propertyId: facts.propertyId, level: facts.level })
-    await liftBlock(trx, params.guestBlockId, body.reason)
+    await liftBlock(trx, params.guestBlockId, body.reason, expectedVersion)
     return shownBlock(trx, facts.guestId, params.guestBlockId, admission)
   },
 })

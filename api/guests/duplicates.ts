@@ -46,8 +46,8 @@ const dismiss = route({
   record: { table: 'guest_duplicate', param: 'duplicateId', lockedBy: 'command' },
   returns: GuestDuplicate,
   errors: ['invalid_transition'],
-  handle: async ({ trx, params, admission }) => {
-    await dismissDuplicate(trx, params.duplicateId)
+  handle: async ({ trx, params, expectedVersion, admission }) => {
+    await dismissDuplicate(trx, params.duplicateId, expectedVersion)
     return readDuplicate(trx, params.duplicateId, admission.scope('read', 'Guest'))
   },
 })

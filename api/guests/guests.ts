@@ -282,8 +282,8 @@ const merge = route({
   example: { mergedGuestId: sampleId('mergedGuestId'), take: ['phone'], reason: 'Same person, typed twice' },
   returns: Guest,
   errors: ['guest_merged', 'guest_erased', 'merge_not_possible', 'privacy_request_open', 'reference_not_found'],
-  handle: async ({ trx, params, body, admission }) => {
-    await mergeGuests(trx, params.guestId, body)
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    await mergeGuests(trx, params.guestId, body, expectedVersion)
     return shownGuest(trx, params.guestId, admission)
   },
 })
@@ -301,8 +301,8 @@ const unmerge = route({
   example: { reason: 'Two people of one name' },
   returns: Guest,
   errors: ['guest_erased', 'invalid_transition'],
-  handle: async ({ trx, params, body, admission }) => {
-    await unmergeGuest(trx, params.guestId, body.reason)
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    await unmergeGuest(trx, params.guestId, body.reason, expectedVersion)
     return shownGuest(trx, params.guestId, admission)
   },
 })

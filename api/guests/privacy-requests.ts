@@ -146,7 +146,7 @@ const approve = requests.act('approve', {
   errors: ['guest_erased', 'guest_merged', 'invalid_transition', 'plan_changed', 'erasure_blocked'],
   body: Obj({ identityMethod: IdentityMethod, planHash: Opt(Sha256) }),
   example: { identityMethod: 'document' },
-  command: ({ trx, id, body }) => approveRequest(trx, id, body),
+  command: ({ trx, id, body, expectedVersion }) => approveRequest(trx, id, body, expectedVersion),
 })
 
 const refuse = requests.act('refuse', {
@@ -155,7 +155,7 @@ const refuse = requests.act('refuse', {
   errors: ['invalid_transition'],
   body: Obj({ legalBasis: Words(3, 300), reason: Words(3, 2000) }),
   example: { legalBasis: 'LGPD, article 16, I', reason: 'Invoices of the stay must be kept for five years' },
-  command: ({ trx, id, body }) => refuseRequest(trx, id, body),
+  command: ({ trx, id, body, expectedVersion }) => refuseRequest(trx, id, body, expectedVersion),
 })
 
 const download = route({

@@ -159,7 +159,7 @@ const fill = registrations.change({
     form: { nationality: 'BR', reason: 'leisure', residence: { city: 'Santos', countryCode: 'BR' } },
     signed: { on: 'paper', name: 'Ana Souza' },
   },
-  command: ({ trx, id, body }) => fillRegistration(trx, id, body),
+  command: ({ trx, id, body, expectedVersion }) => fillRegistration(trx, id, body, expectedVersion),
 })
 
 const link = registrations.act('send-link', {
@@ -170,7 +170,7 @@ const link = registrations.act('send-link', {
   errors: ['invalid_transition', 'guest_erased', 'recipient_missing'],
   body: Obj({ channel: OneOf([...linkChannels]) }),
   example: { channel: 'email' },
-  command: ({ trx, id, body }) => sendLink(trx, id, body.channel),
+  command: ({ trx, id, body, expectedVersion }) => sendLink(trx, id, body.channel, expectedVersion),
 })
 
 const submit = registrations.act('submit', {
@@ -181,7 +181,7 @@ const submit = registrations.act('submit', {
   errors: ['invalid_transition', 'registration_incomplete', 'authority_not_set'],
   body: Obj({}),
   example: {},
-  command: ({ trx, id }) => submitRegistration(trx, id),
+  command: ({ trx, id, expectedVersion }) => submitRegistration(trx, id, expectedVersion),
 })
 
 export const routes = [list, read, fill, link, submit]

@@ -11,7 +11,7 @@ import { changeRow, insertRow } from '../lib/records.ts'
 import { seal, unsealGuests } from '../lib/sealing/index.ts'
 import type { GuestBlockRow } from '../rows.ts'
 import { presentDay } from '../units/index.ts'
-import { lockGuest } from './lock.ts'
+import { lockGuest, refuseStale } from './lock.ts'
 import { GuestBlock } from './models.ts'
 import { profileKey } from './profile.ts'
 
@@ -102,9 +102,15 @@ export const readBlockFacts = async (trx: Trx, guestId: string, blockId: string)
 }
 
 /** Takes a guest off the blocklist (B2). A block that was lifted stays as it is. */
-export const liftBlock = async (trx: Trx, blockId: string, reason: string): Promise<void> => {
+export const liftBlock = async (
+  trx: Trx,
+  blockId: string,
+  reason: string,
+  expected: number | null = null,
+): Promise<void> => {
   const row = await sqlOne<GuestBlockRow>(trx, `select * from guest_block where id = ? for no key update`, [blockId])
   if (!row) throw notFound()
+  refuseStale(row, expected)
   if (row.liftedAt) return
   const version = await changeRow(trx, GuestBlock, blockId, {
     liftedAt: new Date(),

@@ -42,8 +42,13 @@ const write = async (trx: Trx, guestId: string, { evidence, ...consent }: NewCon
 }
 
 /** Records what a guest decided; the latest record of a purpose counts from its commit on (R18). */
-export const recordConsent = async (trx: Trx, guestId: string, consent: NewConsent): Promise<void> => {
-  await lockGuest(trx, guestId)
+export const recordConsent = async (
+  trx: Trx,
+  guestId: string,
+  consent: NewConsent,
+  expected: number | null = null,
+): Promise<void> => {
+  await lockGuest(trx, guestId, expected)
   await write(trx, guestId, consent)
 }
 

@@ -9,6 +9,7 @@ import { model } from '../lib/models.ts'
 import type { GuestDuplicateRow } from '../rows.ts'
 import type { MatchKind } from './rules/scores.ts'
 import { guestsOf } from './list.ts'
+import { refuseStale } from './lock.ts'
 import { Guest } from './models.ts'
 import { tellChanged } from './tell.ts'
 
@@ -63,11 +64,16 @@ export const readDuplicate = async (trx: Trx, duplicateId: string, scope: Condit
 }
 
 /** Marks a pair as different people (M1): it is not proposed again, unless a document matches. */
-export const dismissDuplicate = async (trx: Trx, duplicateId: string): Promise<void> => {
+export const dismissDuplicate = async (
+  trx: Trx,
+  duplicateId: string,
+  expected: number | null = null,
+): Promise<void> => {
   const row = await sqlOne<GuestDuplicateRow>(trx, `select * from guest_duplicate where id = ? for no key update`, [
     duplicateId,
   ])
   if (!row) throw notFound()
+  refuseStale(row, expected)
   if (row.status === 'dismissed') return
   if (row.status !== 'open') throw conflict('invalid_transition', 'The two were merged')
   await changeRow(trx, GuestDuplicate, duplicateId, {

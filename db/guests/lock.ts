@@ -12,6 +12,11 @@ export const guestMerged = ({ id, mergedIntoId }: Pick<GuestRow, 'id' | 'mergedI
     { field: 'guestId', message: `${id} was merged into ${mergedIntoId ?? 'another profile'}` },
   ])
 
+/** Refuses a command by one who read another version of the row than the one that it has locked. */
+export const refuseStale = ({ version }: { version: number }, expected: number | null): void => {
+  if (expected !== null && version !== expected) throw versionConflict(version)
+}
+
 /** Refuses a guest whose profile does not change any more. */
 export const refusePassive = (guest: Pick<GuestRow, 'id' | 'status' | 'mergedIntoId'>): void => {
   if (guest.status === 'erased') throw guestErased(guest.id)
@@ -26,7 +31,7 @@ export const lockGuest = async (trx: Trx, guestId: string, expected: number | nu
   const row = await sqlOne<GuestRow>(trx, `select * from guest where id = ? for no key update`, [guestId])
   if (!row) throw notFound()
   refusePassive(row)
-  if (expected !== null && row.version !== expected) throw versionConflict(row.version)
+  refuseStale(row, expected)
   return row
 }
 

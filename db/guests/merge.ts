@@ -7,7 +7,7 @@ import { emit } from '../lib/events.ts'
 import { changeRow, insertRow } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { GuestRow } from '../rows.ts'
-import { openProfile, refusePassive } from './lock.ts'
+import { openProfile, refusePassive, refuseStale } from './lock.ts'
 import { askForMatch } from './match.ts'
 import { Guest, GuestMerge } from './models.ts'
 import { indexesOf, profileKey, sealProfile } from './profile.ts'
@@ -109,6 +109,7 @@ export const mergeGuests = async (
   trx: Trx,
   survivorId: string,
   { mergedGuestId, take = [], reason }: Merging,
+  expected: number | null = null,
 ): Promise<void> => {
   if (survivorId === mergedGuestId)
     throw unprocessable('merge_not_possible', 'A profile is not merged into itself', [
@@ -118,6 +119,7 @@ export const mergeGuests = async (
   const survivor = rows.find((row) => row.id === survivorId)
   const merged = rows.find((row) => row.id === mergedGuestId)
   if (!survivor) throw notFound()
+  refuseStale(survivor, expected)
   if (!merged)
     throw unprocessable('reference_not_found', 'There is no such guest', [
       { field: 'mergedGuestId', message: 'does not exist' },

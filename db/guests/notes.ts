@@ -21,8 +21,13 @@ const notePlace = (id: string) => ({ table: 'guest_note', rowId: id, purpose: 'n
 export type NewNote = { text: string; audience: Audience; alertAt?: AlertMoment | undefined }
 
 /** Adds a note to a guest. It does not change: a corrected one is added anew. At most 200 per guest. */
-export const addNote = async (trx: Trx, guestId: string, { text, audience, alertAt = 'none' }: NewNote) => {
-  const guest = await lockGuest(trx, guestId)
+export const addNote = async (
+  trx: Trx,
+  guestId: string,
+  { text, audience, alertAt = 'none' }: NewNote,
+  expected: number | null = null,
+) => {
+  const guest = await lockGuest(trx, guestId, expected)
   const counted = await sqlOne<{ count: number }>(trx, `select count(*) as count from guest_note where guest_id = ?`, [
     guestId,
   ])

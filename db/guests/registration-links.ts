@@ -6,7 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { GuestRegistrationRow } from '../rows.ts'
-import { openProfile } from './lock.ts'
+import { openProfile, refuseStale } from './lock.ts'
 import { ownerOf } from './registration-form.ts'
 import { tellChanged } from './tell.ts'
 
@@ -42,9 +42,15 @@ const renew = (trx: Trx, id: string) =>
  * Sends the guest of a form a new link; the ones before end. 409 `invalid_transition` for a form that was cancelled, or whose stay does not wait for its
  * guest any more; 422 `recipient_missing` where the profile has no address for the channel.
  */
-export const sendLink = async (trx: Trx, id: string, channel: LinkChannel): Promise<void> => {
+export const sendLink = async (
+  trx: Trx,
+  id: string,
+  channel: LinkChannel,
+  expected: number | null = null,
+): Promise<void> => {
   const row = await linkedForm(trx, id, 'for no key update of g')
   if (!row) throw notFound()
+  refuseStale(row, expected)
   if (row.status === 'cancelled' || row.stayStatus !== 'confirmed')
     throw conflict('invalid_transition', 'A link is sent before the check-in of a stay that is confirmed')
   const guest = await ownerOf(trx, row.guestId)

@@ -14,6 +14,7 @@ import { emit } from '../lib/events.ts'
 import { changeRow } from '../lib/records.ts'
 import type { GuestRegistrationRow, RegistrationReportRow } from '../rows.ts'
 import { authoritySecret } from './authority.ts'
+import { refuseStale } from './lock.ts'
 import { GuestRegistration, factOf, knownOf, openForm, ownerOf } from './registration-form.ts'
 import type { RegistrationForm } from './rules/registration.ts'
 
@@ -98,9 +99,10 @@ const lockForm = (trx: Trx, id: string) =>
  * Reports a form again, or for the first time (F4). 422 `registration_incomplete`, `authority_not_set`; 409 `invalid_transition` for one that was cancelled.
  * One that is on its way, or was accepted, stays as it is.
  */
-export const submitRegistration = async (trx: Trx, id: string): Promise<void> => {
+export const submitRegistration = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
   const row = await lockForm(trx, id)
   if (!row) throw notFound()
+  refuseStale(row, expected)
   if (row.status === 'cancelled') throw conflict('invalid_transition', 'The form was cancelled with its stay')
   if (row.status === 'submitted' || row.status === 'accepted') return
   if (row.missing.length > 0 || row.signedAt === null)

@@ -12,7 +12,7 @@ import { changeRow } from '../lib/records.ts'
 import { renewRetentionKey, seal } from '../lib/sealing/index.ts'
 import type { GuestRegistrationRow, GuestRow } from '../rows.ts'
 import { refuseFalseNumber } from './documents/numbers.ts'
-import { openProfile } from './lock.ts'
+import { openProfile, refuseStale } from './lock.ts'
 import { factOf, formKey, formPlace, GuestRegistration, knownOf, openForm, ownerOf } from './registration-form.ts'
 import type { Signature } from './registration-form.ts'
 import { reportForm, reportsOf, tellCancelled } from './registration-reports.ts'
@@ -138,10 +138,16 @@ const signatureOf = async ({ name, image }: NonNullable<Filling['signed']>): Pro
  * Fills in or corrects a form (F2, F3), until 24 hours after the check-out. With nothing missing and a signature it is ready, and reported where the house
  * has an authority. Empty fields of the profile are filled, and none is overwritten.
  */
-export const fillRegistration = async (trx: Trx, id: string, { form: given = {}, signed }: Filling): Promise<void> => {
+export const fillRegistration = async (
+  trx: Trx,
+  id: string,
+  { form: given = {}, signed }: Filling,
+  expected: number | null = null,
+): Promise<void> => {
   const seen = await formOf(trx, id)
   const guest = await ownerOf(trx, seen.guestId, 'for no key update of s')
   const row = await formOf(trx, id, 'for no key update of g')
+  refuseStale(row, expected)
   if (row.status === 'cancelled') throw conflict('invalid_transition', 'The form was cancelled with its stay')
   if (guest.status === 'erased') throw conflict('guest_erased', 'The personal data of this guest were erased')
   if (row.checkedOutAt && Date.now() - row.checkedOutAt.getTime() > correctableHours * 3_600_000)

@@ -5,7 +5,7 @@ import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { seal, unsealGuests } from '../lib/sealing/index.ts'
 import type { GuestMergeRow, GuestRow } from '../rows.ts'
-import { openProfile } from './lock.ts'
+import { openProfile, refuseStale } from './lock.ts'
 import { askForMatch } from './match.ts'
 import { isEmpty, lockGroups, mergeFields, mergePlace, same, valuesOf, writeValues } from './merge.ts'
 import type { Kept, MergeField } from './merge.ts'
@@ -16,7 +16,12 @@ import { guestErased } from './resolve.ts'
  * Takes a merged profile out of its survivor again (P4, R15). What was made since the merge stays with the survivor; fields that it took over and
  * still has go back to what they were.
  */
-export const unmergeGuest = async (trx: Trx, mergedId: string, reason: string): Promise<void> => {
+export const unmergeGuest = async (
+  trx: Trx,
+  mergedId: string,
+  reason: string,
+  expected: number | null = null,
+): Promise<void> => {
   const look = () =>
     sqlOne<Pick<GuestRow, 'status' | 'mergedIntoId'> & { tookId: string | null }>(
       trx,
@@ -41,6 +46,7 @@ export const unmergeGuest = async (trx: Trx, mergedId: string, reason: string): 
   const survivor = rows.find((row) => row.id === tookId)
   const self = rows.find((row) => row.id === mergedId)
   if (!survivor || !self) throw overtaken()
+  refuseStale(self, expected)
   if (survivor.status === 'erased') throw guestErased(survivor.id)
   const merge = await sqlOne<GuestMergeRow>(
     trx,

@@ -1,3 +1,4 @@
+import { isOfGuest } from '../guests/index.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -67,7 +68,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where('i.priority = ?', filter.priority),
         ...where('i.team = ?', filter.team),
         ...assignedTo(trx, filter.assigneeId),
-        ...where('i.guest_id = ?', filter.guestId),
+        ...where(isOfGuest('i.guest_id'), filter.guestId),
         ...where('i.reservation_id = ?', filter.reservationId),
         ...where('i.unit_id = ?', filter.unitId),
         ...yes(

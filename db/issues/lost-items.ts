@@ -6,6 +6,7 @@ import type { lostCategories } from '../../config/issues.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { addDays, todayIn } from '../../config/time.ts'
+import { isOfGuest } from '../guests/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -158,7 +159,7 @@ export const listItems = async (trx: Trx, filter: ItemFilter) => {
         ...where('l.status = ?', filter.status),
         ...where('l.category = ?', filter.category),
         ...where('l.unit_id = ?', filter.unitId),
-        ...where('l.guest_id = ?', filter.guestId),
+        ...where(isOfGuest('l.guest_id'), filter.guestId),
         ...(filter.disposalDue === undefined ? [] : [{ text: filter.disposalDue ? due : `not ${due}`, values: [] }]),
         ...where('l.at >= ?::date', filter.from),
         ...where('l.at < ?::date + 1', filter.to),

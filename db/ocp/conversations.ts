@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { conversationClosed, conversationOpened } from '../../config/events/ocp.ts'
 import type { Event } from '../../config/events/event.ts'
+import { isOfGuest } from '../guests/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -98,7 +99,7 @@ export const listConversations = async (
         ...where('c.property_id = ?', propertyId),
         ...where('c.status = ?', status),
         ...where('c.kind = ?', kind),
-        ...where('c.guest_id = ?', guestId),
+        ...where(isOfGuest('c.guest_id'), guestId),
         ...where(`${unanswered} = ?`, waits),
         ...(assigneeId === 'none'
           ? [{ text: 'c.assignee_id is null', values: [] }]

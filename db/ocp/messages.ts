@@ -1,4 +1,4 @@
-import { maskEmail, maskPhone } from '../guests/index.ts'
+import { isOfGuest, maskEmail, maskPhone } from '../guests/index.ts'
 import { notFound } from '../../config/errors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
@@ -102,13 +102,12 @@ const readSealed = (trx: Trx, ids: readonly string[]) =>
 
 /** Messages with masked addresses and without contents. Days are of UTC, by the time of making. */
 export const listMessages = async (trx: Trx, filter: Filter): Promise<Page<MessageListed>> => {
-  const { scope, sort, from, to, kind: wanted, page, limit, ...equals } = filter
+  const { scope, sort, from, to, kind: wanted, guestId, page, limit, ...equals } = filter
   const named: Record<string, string> = {
     propertyId: 'm.property_id',
     direction: 'm.direction',
     status: 'm.status',
     origin: 'm.origin',
-    guestId: 'm.guest_id',
     reservationId: 'm.reservation_id',
     conversationId: 'm.conversation_id',
     automationId: 'm.automation_id',
@@ -125,6 +124,7 @@ export const listMessages = async (trx: Trx, filter: Filter): Promise<Page<Messa
         ...Object.entries(named).flatMap(([field, column]) =>
           where(`${column} = ?`, equals[field as keyof typeof equals]),
         ),
+        ...where(isOfGuest('m.guest_id'), guestId),
         ...where(`${kind} = ?`, wanted),
         ...where(`m.created_at >= ?::timestamptz`, from),
         ...where(`m.created_at <= ?::timestamptz`, to),

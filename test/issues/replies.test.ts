@@ -125,6 +125,33 @@ describe('Answers of guests to issues', function () {
     const conversationId = await makeConversation(house, { kind: 'email', address: 'vera@example.com', guestId })
     const issue = await open({ conversationId })
     expect(issue).to.include({ conversationId, guestId })
+    // Whichever profile of a guest a list is asked for, it is of all of them.
+    const lost = done(
+      await owner.send('POST', 'issues/lost-items', {
+        propertyId: house.propertyId,
+        direction: 'missed',
+        category: 'electronics',
+        description: 'A charger',
+        guestId,
+      }),
+      201,
+    )
+    const survivor = done(await owner.send('POST', 'guests', { firstName: 'Vera', lastName: 'Lima' }), 201).id
+    done(await owner.send('POST', `guests/${survivor}/merge`, { mergedGuestId: guestId, reason: 'One person' }))
+    const stranger = done(await owner.send('POST', 'guests', { firstName: 'Vera', lastName: 'Luz' }), 201).id
+    const listed = async (path: string, of: string): Promise<string[]> =>
+      done(await owner.get(`${path}?guestId=${of}&limit=100`)).data.map(({ id }: { id: string }) => id)
+    for (const [path, id] of [
+      ['issues', issue.id],
+      ['issues/lost-items', lost.id],
+      ['ocp/conversations', conversationId],
+    ] as const) {
+      for (const of of [survivor, guestId]) expect(await listed(path, of), `${path} of ${of}`).to.include(id)
+      expect(await listed(path, stranger), path).to.deep.equal([])
+    }
+    const messages = await listed('ocp/messages', guestId)
+    expect(messages).to.not.have.length(0)
+    expect(await listed('ocp/messages', survivor)).to.have.members(messages)
     const elsewhere = await makeHouse({ deposit: null })
     const foreign = await makeConversation(elsewhere, { kind: 'email', address: 'x@example.com' })
     expect((await owner.send('PATCH', `issues/${issue.id}`, { conversationId: foreign })).status).to.equal(422)

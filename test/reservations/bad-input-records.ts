@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addDocument, createCompany, createGuest } from '../../db/guests/index.ts'
+import { addDocument, createCompany, createGuest, mergeGuests, registerRequest } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { createExtra } from '../../db/properties/terms/extras.ts'
 import { proposeAmendment } from '../../db/reservations/amendments.ts'
@@ -17,6 +17,41 @@ import type { House } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 
 export type Ids = Record<string, string>
+
+/** What is kept beside guests: but for the block, of guests of their own, so that no command stands in the way of another's. */
+const besideGuests = async ({ inHouse }: House, guestId: string, reservationId: string): Promise<Ids> =>
+  inHouse(async (trx) => {
+    const guest = (firstName: string) =>
+      createGuest(trx, { firstName, lastName: 'Costa', language: 'en', source: 'staff' })
+    const survivor = await guest('Ana')
+    const mergedGuestId = await guest('Anna')
+    await mergeGuests(trx, survivor, { mergedGuestId, reason: 'One person' })
+    const [block] = await sql<{ id: string }>(
+      trx,
+      `insert into guest_block (guest_id, level, starts_on, sealed, created_by) values (?, 'warn', current_date, '', ?) returning id`,
+      [guestId, randomUUID()],
+    )
+    const [pair] = await sql<{ id: string }>(
+      trx,
+      `insert into guest_duplicate (guest_a, guest_b, score, matches) select least(a, b), greatest(a, b), 60, '{email}'
+       from (values (?::uuid, ?::uuid)) as pair(a, b) returning id`,
+      [await guest('Caio'), await guest('Kaio')],
+    )
+    const [form] = await sql<{ id: string }>(
+      trx,
+      `insert into guest_registration (reservation_guest_id, reservation_id, guest_id, property_id)
+       select n.id, r.id, n.guest_id, r.property_id from reservation r join reservation_guest n on n.reservation_id = r.id
+       where r.id = ? and n.guest_id is not null order by n.id limit 1 returning id`,
+      [reservationId],
+    )
+    return {
+      mergedGuestId,
+      guestBlockId: block?.id ?? '',
+      duplicateId: pair?.id ?? '',
+      guestRegistrationId: form?.id ?? '',
+      privacyRequestId: await registerRequest(trx, { guestId: await guest('Davi'), kind: 'access', channel: 'email' }),
+    }
+  })
 
 /** A record of each kind that a request may name, in one house. */
 export const makeRecords = async (house: House): Promise<Ids> => {
@@ -116,6 +151,7 @@ export const makeRecords = async (house: House): Promise<Ids> => {
     waitlistEntryId: await inHouse((trx) =>
       createWaitlistEntry(trx, { propertyId, guestId, ...dates, unitTypeIds: [unitTypeId] }),
     ),
+    ...(await besideGuests(house, guestId, reservationId)),
     amendmentId: await inHouse((trx) => proposeAmendment(trx, reservationId, { departure: house.day(12) })),
   }
   await inHouse((trx) => sql(trx, `update reservation set adults = 3 where id = ?`, [reservationId]))

@@ -36,10 +36,15 @@ export const addDocument = async (
   trx: Trx,
   guestId: string,
   { allowDuplicate = false, ...document }: NewDocument & { allowDuplicate?: boolean | undefined },
+  expected: number | null = null,
 ): Promise<string> => {
   refuseFalseNumber(document, 'number')
   const index = numberIndex(trx, document.number)
-  const [, , holders] = await Promise.all([lockNumbers(trx, [index]), lockGuest(trx, guestId), holdersOf(trx, [index])])
+  const [, , holders] = await Promise.all([
+    lockNumbers(trx, [index]),
+    lockGuest(trx, guestId, expected),
+    holdersOf(trx, [index]),
+  ])
   for (const { guestId: holder, ...other } of holders) {
     if (!isSame(other, document)) continue
     if (holder === guestId)

@@ -19,10 +19,10 @@ import { model } from '../../lib/models.ts'
 import { changeRow, insertRow } from '../../lib/records.ts'
 import { destroyGuestKey, seal, unsealGuests } from '../../lib/sealing/index.ts'
 import type { GuestRow, PrivacyRequestRow } from '../../rows.ts'
-import { lockGuest, openProfile } from '../lock.ts'
+import { lockGuest, openProfile, refuseStale } from '../lock.ts'
 import { lockGroups } from '../merge.ts'
 import { profileKey } from '../profile.ts'
-import { groupOf, guestErased } from '../resolve.ts'
+import { groupOf, guestErased, isOfGuest } from '../resolve.ts'
 import { writeProfile } from '../update.ts'
 import type { GuestChange } from '../update.ts'
 import { certify } from './certificate.ts'
@@ -89,9 +89,10 @@ export const registerRequest = async (trx: Trx, request: NewRequest): Promise<st
   return id
 }
 
-const lockRequest = async (trx: Trx, id: string): Promise<Row> => {
+const lockRequest = async (trx: Trx, id: string, expected: number | null): Promise<Row> => {
   const row = await sqlOne<Row>(trx, `select * from privacy_request where id = ? for no key update`, [id])
   if (!row) throw notFound()
+  refuseStale(row, expected)
   return row
 }
 
@@ -111,12 +112,17 @@ const decided = (trx: Trx) => ({ decidedBy: contextOf(trx).actor.id, decidedAt: 
  * Carries a request out, once the identity of the person is known (L2–L4). A correction is done at once; an export is made by a job. An erasure makes
  * everything that the guest's key sealed unreadable with this commit, and a job takes away the rest.
  */
-export const approveRequest = async (trx: Trx, id: string, { identityMethod, planHash }: Approval): Promise<void> => {
+export const approveRequest = async (
+  trx: Trx,
+  id: string,
+  { identityMethod, planHash }: Approval,
+  expected: number | null = null,
+): Promise<void> => {
   const seen = await sqlOne<Row>(trx, `select * from privacy_request where id = ?`, [id])
   if (!seen) throw notFound()
   // Guests are locked before their requests, as everywhere.
   const rows = await lockGroups(trx, await groupOf(trx, seen.guestId))
-  const row = await lockRequest(trx, id)
+  const row = await lockRequest(trx, id, expected)
   if (row.status === 'running' || row.status === 'completed') return
   if (row.status !== 'received') throw conflict('invalid_transition', 'The request was refused')
   await audit(trx, {
@@ -234,8 +240,9 @@ export const refuseRequest = async (
   trx: Trx,
   id: string,
   { legalBasis, reason }: { legalBasis: string; reason: string },
+  expected: number | null = null,
 ): Promise<void> => {
-  const row = await lockRequest(trx, id)
+  const row = await lockRequest(trx, id, expected)
   if (row.status === 'refused') return
   if (row.status !== 'received') throw conflict('invalid_transition', 'The request was approved')
   const version = await changeRow(trx, PrivacyRequest, id, { status: 'refused', legalBasis, reason, ...decided(trx) })
@@ -274,7 +281,7 @@ const list = pageOf(PrivacyRequest, {
   filters: {
     status: equal('status'),
     kind: equal('kind'),
-    guestId: equal('guestId'),
+    guestId: matching<string>(isOfGuest('guest_id')),
     overdue: matching<boolean>(`(${overdue}) = ?`),
   },
 })

@@ -3,10 +3,11 @@ import { conflict, invalid, notFound, unprocessable } from '../../../config/erro
 import { paymentMethodDetached } from '../../../config/events/payment.ts'
 import { detachMethod, startMethod } from '../../../jobs/payment.ts'
 import { defaultBook } from '../../financial/index.ts'
+import { isOfGuest } from '../../guests/index.ts'
 import { later, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
-import { equal, pageOf } from '../../lib/lists.ts'
+import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { changeRow, findRow } from '../../lib/records.ts'
 import { seal, unseal } from '../../lib/sealing/index.ts'
 import type { GatewayAccountRow, PaymentMethodRow } from '../../rows.ts'
@@ -43,7 +44,11 @@ export const readMethod = async (trx: Trx, id: string): Promise<MethodRecord> =>
 
 const page = pageOf(PaymentMethod, {
   order: ['createdAt desc', 'id'],
-  filters: { guestId: equal('guestId'), customerId: equal('customerId'), status: equal('status') },
+  filters: {
+    guestId: matching<string>(isOfGuest('guest_id')),
+    customerId: equal('customerId'),
+    status: equal('status'),
+  },
   scope: { propertyId: null },
 })
 
