@@ -94,14 +94,13 @@ export const messagesVerifyChannel = job({
   feature: 'ocp',
 })
 
-/** Makes the messages of a campaign, some at a time, as fast as they may leave. */
+/** Makes the messages of a campaign, some at a time, as fast as they may leave. It runs without the feature too, and ends the campaign then. */
 export const messagesExpandCampaign = job({
   name: 'messages.expand-campaign',
   queue: 'messages',
   payload: Obj({ tenantId: Uuid, campaignId: Uuid }),
   retry: 'internal',
   class: 'bulk',
-  feature: 'ocp',
 })
 
 /** Cancels what of a campaign is not sent, 500 messages at a time. */

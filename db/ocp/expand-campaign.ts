@@ -4,9 +4,10 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueueAll } from '../lib/enqueue.ts'
 import { emitAll } from '../lib/events.ts'
+import { hasFeature } from '../lib/features.ts'
 import type { RowOf } from '../lib/models.ts'
 import { nextAudience } from './audience.ts'
-import { tellCampaign } from './campaigns.ts'
+import { cancelCampaign, tellCampaign } from './campaigns.ts'
 import { factsOf, gateOfNext } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import type { Segment } from './rules/segment.ts'
@@ -58,6 +59,11 @@ const make = async (trx: Trx, row: Row, guestIds: readonly string[]): Promise<vo
 export const expandCampaign = async (trx: Trx, id: string): Promise<'more' | 'wait' | 'done'> => {
   const row = await lockCampaign(trx, id)
   if (!row || (row.status !== 'running' && row.status !== 'scheduled')) return 'done'
+  if (!(await hasFeature(trx, 'ocp'))) {
+    // Nobody may send or cancel by now: it ends, rather than going on by itself in a month.
+    await cancelCampaign(trx, id)
+    return 'done'
+  }
   const waiting = await sqlOne<{ count: number }>(
     trx,
     `select count(*) as count from message where campaign_id = ? and status in ('queued', 'scheduled')`,

@@ -16,6 +16,7 @@ import { openLedger } from './ledger.ts'
 import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
 import { openDoors, startDesks } from './desk.ts'
+import { openInboxes } from './no-sayers.ts'
 import { hireStaff, startStaff } from './staff.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
@@ -87,6 +88,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
     const hired = await hireStaff(houses)
     const plans = await openDoors(houses)
     const hooks = await openHooks(houses, town.hookPort)
+    const inboxes = await openInboxes(houses)
     await town.fleet.ready(60_000)
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
@@ -99,6 +101,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       seed: options.seed,
       guests: options.guests,
       outlive: outlive(town),
+      inboxes,
     })
     const staff = startStaff(insistentClient(apis, ledger), apis, hired, options.seed)
     const desks = startDesks(insistentClient(apis, ledger), {
@@ -124,7 +127,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       const over = await untilOver(database)
       say(`over after ${over.rounds} rounds, ${over.left} left`)
       say(`reconciled: ${await untilReconciled(database)} days are not balanced`)
-      const evidence = evidenceOf(town, ledger, left, removed)
+      const evidence = evidenceOf(town, ledger, left, { removed, refusals: load.refusals })
       const violations = await check(database, evidence)
       if (quiet.left.length > 0)
         violations.push({
@@ -151,14 +154,15 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
 /** Lines with counts of the work that was done, and of repetitions and copies that may occur. */
 const sum = async (
   database: ReturnType<typeof makeKnex>,
-  { commands, mails, deeds, hooks }: Evidence,
+  { commands, mails, deeds, hooks, refusals }: Evidence,
 ): Promise<string[]> => {
   const [row] = await sql<Record<string, number>>(
     database,
     `select (select count(*) from booking) as bookings, (select count(*) from reservation where confirmed_at is not null) as confirmed,
        (select count(*) from payment where captured_amount > 0) as captured, (select count(*) from refund where succeeded_at is not null) as refunded,
        (select count(*) from job_archive) as jobs, (select count(*) from job_archive where starts > attempts + 1) as restarted,
-       (select count(*) from external_call where tries > 1) as repeated_calls`,
+       (select count(*) from external_call where tries > 1) as repeated_calls,
+       (select count(*) from message where status = 'suppressed') as messages_withheld`,
   )
   const outcomes = (outcome: Command['outcome']) => commands.filter((command) => command.outcome === outcome).length
   const copies = mails.length - new Set(mails.map((mail) => mail.messageId)).size
@@ -167,6 +171,6 @@ const sum = async (
     `records: ${Object.entries(row ?? {})
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')}`,
-    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID, ${hooks.length} webhooks`,
+    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID, ${hooks.length} webhooks; ${refusals.length} guests said no`,
   ]
 }

@@ -18,6 +18,8 @@ import { doctored } from './doctored.ts'
 import type { Evidence } from './evidence.ts'
 import { reconcileAll } from './heal.ts'
 import type { GatewayDeed } from './gateway.ts'
+import { openInboxes, sayNo } from './no-sayers.ts'
+import type { Refusal } from './no-sayers.ts'
 import type { Command, DeskAction } from './ledger.ts'
 
 class Undo extends Error {}
@@ -27,6 +29,7 @@ describe('the checker of a campaign', () => {
   const mail = useMailPeer()
   let house: House
   let evidence: Evidence
+  const refusals: Refusal[] = []
 
   const command = async (action: Command['action'], requestId: string, reply: { status: number; body: object }) => {
     const body = reply.body as { id?: string; bookingId?: string; paymentId?: string }
@@ -82,7 +85,7 @@ describe('the checker of a campaign', () => {
     }
     for (const way of ['stays', 'cancels', 'comes']) {
       const { body: quote } = await portal.quote({ from: way === 'comes' ? 0 : 30 })
-      const booker = { firstName: 'Ana', lastName: 'Lima', email: 'ana@guests.example', phone: '+5511987654321' }
+      const booker = { firstName: 'Ana', lastName: 'Lima', email: `${way}@guests.example`, phone: '+5511987654321' }
       const { guestToken, bookingId } = await post(
         'public.reservations.hold',
         '/api/public/reservations/hold',
@@ -98,10 +101,14 @@ describe('the checker of a campaign', () => {
       await world.drain()
       if (way === 'comes')
         await serve(String(bookingId), key, (action, path, given) => post(action, path, undefined, given))
-      if (way === 'cancels')
+      if (way === 'cancels') {
+        const inbox = (await openInboxes([house])).get(house.propertyId)!
+        refusals.push((await sayNo([world.baseUrl], inbox, booker.email))!)
+        await world.drain()
         await post('public.reservations.cancel', '/api/public/reservations/cancel', guestToken, {
           reason: 'changed_plans',
         })
+      }
     }
     const made = await post('bookings.create', `/api/tenants/${house.tenantId}/bookings`, undefined, {
       propertyId: house.propertyId,
@@ -152,6 +159,7 @@ describe('the checker of a campaign', () => {
       left: { effects: [], poisoned: [], missed: [] },
       hooks: [],
       removed: [],
+      refusals,
     }
   })
 

@@ -2,19 +2,19 @@ import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
 import { deskChecks } from './desk-checks.ts'
 import { isDeskAction } from './desk-commands.ts'
-import { none } from './evidence.ts'
+import { messageOf, none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'
 import { moneyChecks } from './money-checks.ts'
+import { refusalChecks } from './no-sayers.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
-
-const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(messageId)?.[1] ?? null
 
 export const checks: Record<string, Check> = {
   ...moneyChecks,
   ...hookChecks,
   ...deskChecks,
+  ...refusalChecks,
   'no payment, refund or hold is left open': none(
     `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')
      union all select 'refund', id, status from refund where status in ('requested', 'unknown', 'processing')
@@ -155,12 +155,14 @@ export const checks: Record<string, Check> = {
       status: string
       attempts: number
       wasUnknown: boolean
+      isRefused: boolean
       key: string
       reason: string
     }>(
       database,
       `select m.id, m.status, m.reason, t.key, count(a.id)::int as attempts,
-         coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown
+         coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown,
+         coalesce(bool_or(exists (select from suppression s where s.tenant_id = a.tenant_id and s.kind = a.kind and s.address_index = a.recipient_index)), false) as is_refused
        from message m join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id
        left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id and a.kind = 'email'
        where m.scheduled_for < now() group by m.tenant_id, m.id, t.key`,
@@ -174,7 +176,9 @@ export const checks: Record<string, Check> = {
       const copies = arrived.get(row.id) ?? 0
       const isSent = ['sent', 'delivered', 'read'].includes(row.status)
       const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
-      const isRight = isSent ? copies === 1 || (copies > 1 && row.wasUnknown) : isOver && copies === 0
+      // The guest said no while the fate of a mail was unknown: it is not asked for again.
+      const isGivenUp = row.status === 'failed' && row.wasUnknown && row.isRefused && copies <= 1
+      const isRight = isGivenUp || (isSent ? copies === 1 || (copies > 1 && row.wasUnknown) : isOver && copies === 0)
       return isRight ? [] : [{ ...row, copies }]
     })
   },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { doctoredDesk } from './doctored-desk.ts'
+import { doctoredMessages } from './doctored-messages.ts'
 import type { Command } from './ledger.ts'
 import type { Evidence } from './evidence.ts'
 
@@ -244,28 +245,6 @@ export const doctored: readonly Doctored[] = [
     }),
   },
   {
-    what: 'a confirmation has no message',
-    rule: 'every confirmation is one message',
-    statements: [
-      `delete from message where template_id in (select id from message_template where key = 'reservation-confirmed')`,
-    ],
-  },
-  {
-    what: 'a payment has no message',
-    rule: 'every event is one message of each automation that listens to it',
-    statements: [
-      `delete from message where template_id in (select id from message_template where key = 'payment-captured')`,
-    ],
-  },
-  {
-    what: 'a word of a guest is nowhere',
-    rule: 'each word of a guest stands once, and none is left unheard',
-    statements: [
-      `insert into message_callback (tenant_id, id, message_channel_id, key, status, processed_at)
-       select tenant_id, gen_random_uuid(), id, 'inbound:x', 'processed', now() from message_channel limit 1`,
-    ],
-  },
-  {
     what: 'a number of the feed is missing',
     rule: 'each event of the feed is there once, in order',
     statements: [`delete from event where sequence = 2`],
@@ -294,15 +273,6 @@ export const doctored: readonly Doctored[] = [
       removed: [{ path: '/leaves', at: 1_000 }],
     }),
   },
-  {
-    what: 'a mail was lost',
-    rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
-    evidence: (evidence) => ({ ...evidence, mails: evidence.mails.slice(1) }),
-  },
-  {
-    what: 'a mail came twice though its acceptance was seen',
-    rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
-    evidence: (evidence) => ({ ...evidence, mails: [...evidence.mails, ...evidence.mails.slice(0, 1)] }),
-  },
+  ...doctoredMessages,
   ...doctoredDesk,
 ]

@@ -9,8 +9,10 @@ import { conclude, reach, survivals } from './enumerate.ts'
 import type { Reached } from './enumerate.ts'
 import { mend } from './heal.ts'
 import { openLedger } from './ledger.ts'
+import { openInboxes } from './no-sayers.ts'
 import { batchesOf, cases, chosenOf, nameOf } from './points.ts'
 import { deathsOf, evidenceOf, furnish } from './setting.ts'
+import type { Scene } from './stories.ts'
 import { buildTown } from './town.ts'
 
 /** So many cases one after the other before the checker looks: what one leaves behind heals while the next begins. */
@@ -37,14 +39,19 @@ export const enumeration = async (parts: string, { built, folder, services }: Pl
     const ledger = openLedger(join(folder, 'commands.jsonl'))
     const database = makeKnex(town.adminUrl(), 4)
     try {
-      const scene = { town, database, house, ledger, folder }
+      const inbox = (await openInboxes([house])).get(house.propertyId)
+      if (!inbox) throw new Error('the house hears no mail')
+      const scene: Scene = { town, database, house, ledger, folder, inbox, refusals: [] }
       let number = 0
       for (const batch of batchesOf(chosen, together)) {
         const started = Date.now()
         const reached: Reached[] = []
         for (const one of batch) reached.push(await reach(scene, one, number++))
         const problems = await conclude(scene, reached)
-        const found = await check(database, evidenceOf(town, ledger, { effects: [], poisoned: [], missed: [] }))
+        const found = await check(
+          database,
+          evidenceOf(town, ledger, { effects: [], poisoned: [], missed: [] }, { refusals: scene.refusals }),
+        )
         for (const { name, problem } of problems) found.push({ rule: name, count: 1, examples: [problem] })
         violations.push(...found)
         const tookMs = Date.now() - started

@@ -5,6 +5,7 @@ import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
 import type { Removed } from './hooks.ts'
 import type { Command, Wrong } from './ledger.ts'
+import type { Refusal } from './no-sayers.ts'
 import type { Hook } from './receiver.ts'
 
 /** Facts that the world outside the database knows. */
@@ -17,6 +18,8 @@ export type Evidence = {
   /** Webhooks that the receiver has heard, and addresses that were taken away from it. */
   hooks: readonly Hook[]
   removed: readonly Removed[]
+  /** Guests who said no, and were heard. */
+  refusals: readonly Refusal[]
 }
 
 export type Check = (database: Knex, evidence: Evidence) => Promise<unknown[]>
@@ -26,3 +29,6 @@ export const none =
   (text: string): Check =>
   (database) =>
     sql(database, text)
+
+/** The message that a mail carries, by its Message-ID. */
+export const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(messageId)?.[1] ?? null

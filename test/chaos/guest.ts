@@ -6,6 +6,7 @@ import type { Random } from './random.ts'
 
 export type Guest = {
   bookingId: string
+  email: string
   pay: (body: { method: 'card' | 'pix'; amount?: 'due' | 'all'; cardToken?: string }) => Promise<Reply | null>
   /** Cancels at the fee that the booking shows. */
   cancel: () => Promise<Reply | null>
@@ -54,6 +55,7 @@ export const holdAsGuest = async (
   const who = { bookingId, email }
   return {
     bookingId,
+    email,
     pay: (body) =>
       client.command(random, 'public.createPayment', '/api/public/payments/create', { ...guest, body }, who),
     cancel: async () => {

@@ -3,6 +3,8 @@ import type { House } from '../support/factories.ts'
 import { insistentClient, saysYes } from './client.ts'
 import { holdAsGuest } from './guest.ts'
 import type { Ledger } from './ledger.ts'
+import { sayNo } from './no-sayers.ts'
+import type { Inbox, Refusal } from './no-sayers.ts'
 import { randomOf } from './random.ts'
 import type { Random } from './random.ts'
 
@@ -14,6 +16,8 @@ type Options = {
   guests: number
   /** Lets the time of a hold be over. */
   outlive: (house: House, bookingId: string) => Promise<void>
+  /** The ways in for what guests answer, by property. */
+  inboxes: ReadonlyMap<string, Inbox>
 }
 
 /** Of the sandbox's cards, those whose behaviour is worth a fault. */
@@ -38,17 +42,19 @@ const ways = { pay: 70, expire: 8, release: 8, payLate: 6, payTwice: 8 } as cons
 const underWay = ['pending', 'processing', 'action_required']
 
 /** Guests who book, pay and cancel, and repeat what was not answered, until they are told to stop. */
-export const startLoad = ({ apis, houses, ledger, seed, guests, outlive }: Options) => {
+export const startLoad = ({ apis, houses, ledger, seed, guests, outlive, inboxes }: Options) => {
   let isOver = false
+  const refusals: Refusal[] = []
   const client = insistentClient(apis, ledger)
 
   const visit = async (random: Random, name: string, from: string) => {
     const house = random.pick(houses)
+    const email = `${name}@guests.example`
     const guest = await holdAsGuest(client, random, apis, house, {
       arrival: random.between(12, 40),
       nights: random.between(1, 4),
       saver: random.chance(0.3),
-      email: `${name}@guests.example`,
+      email,
       from,
     })
     if (!guest) return
@@ -67,6 +73,12 @@ export const startLoad = ({ apis, houses, ledger, seed, guests, outlive }: Optio
       const seen = await guest.payment(String(paid.body.paymentId))
       if (!seen || !underWay.includes(String(seen.body.status))) break
     }
+    const inbox = inboxes.get(house.propertyId)
+    if (inbox && random.chance(0.3)) {
+      const refusal = await sayNo(apis, inbox, email)
+      if (refusal) refusals.push(refusal)
+      await wait(random.between(0, 2_000))
+    }
     if (random.chance(0.5)) await guest.cancel()
   }
 
@@ -81,6 +93,7 @@ export const startLoad = ({ apis, houses, ledger, seed, guests, outlive }: Optio
   }
   const running = Promise.all(Array.from({ length: guests }, (_, number) => guestOf(number)))
   return {
+    refusals,
     stop: async () => {
       isOver = true
       await running

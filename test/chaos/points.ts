@@ -26,7 +26,7 @@ export type Story =
   | 'unreturned'
   /** Books; the mail server hears the message, and its answer is lost: what became of it is asked later. */
   | 'unheard'
-  /** Pays and writes to the house: each word comes several times, and in any order. */
+  /** Pays, says no to mail, writes to the house and cancels: each word comes several times, and in any order. */
   | 'words'
   /** Books while the clock asks for a kind. */
   | 'slot'

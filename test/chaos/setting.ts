@@ -12,6 +12,7 @@ import type { Evidence } from './evidence.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
 import type { Removed } from './hooks.ts'
+import type { Refusal } from './no-sayers.ts'
 import type { Ledger } from './ledger.ts'
 import type { Hook } from './receiver.ts'
 import type { Town } from './town.ts'
@@ -57,10 +58,11 @@ export const evidenceOf = (
   town: Town,
   { commands, wrong }: Ledger,
   left: Left,
-  removed: readonly Removed[] = [],
+  { removed = [], refusals }: { removed?: readonly Removed[]; refusals: readonly Refusal[] },
 ): Evidence => ({
   hooks: linesOf<Hook>(town.files.hooks),
   removed,
+  refusals,
   deeds: linesOf<GatewayDeed>(town.files.gateway),
   mails: linesOf<ReceivedMail>(town.files.mail),
   commands,

@@ -6,6 +6,8 @@ import type { House } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 import type { Guest } from './guest.ts'
 import type { Ledger } from './ledger.ts'
+import { sayNo } from './no-sayers.ts'
+import type { Inbox, Refusal } from './no-sayers.ts'
 import type { Case, Story } from './points.ts'
 import type { Town } from './town.ts'
 
@@ -23,7 +25,7 @@ export const ends: Record<Story, Found> = {
   wipe: { booking: 'confirmed', payments: 'captured', refunds: '' },
   unreturned: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
   unheard: { booking: 'confirmed', payments: 'captured', refunds: '' },
-  words: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  words: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
   slot: { booking: 'confirmed', payments: 'captured', refunds: '' },
   placed: { booking: 'confirmed', payments: 'captured', refunds: '' },
 }
@@ -46,7 +48,15 @@ const bringForward = async (database: Knex, statement: string, id: string) => {
   await sql(database, statement, [id])
 }
 
-export type Scene = { town: Town; database: Knex; house: House; ledger: Ledger; folder: string }
+export type Scene = {
+  town: Town
+  database: Knex
+  house: House
+  ledger: Ledger
+  folder: string
+  inbox: Inbox
+  refusals: Refusal[]
+}
 
 /** Opens every gate, as an operator would. Faults made here keep a gate closed for longer with each case. */
 const openGates = (database: Knex) =>
@@ -114,6 +124,13 @@ const write = async ({ fleet }: Town, database: Knex, guest: Guest): Promise<voi
   for (const word of [1, 2, 1]) await say(word)
 }
 
+/** A stop word by mail; what is written of the cancellation that follows stays here. */
+const refuse = async ({ town, inbox, refusals }: Scene, guest: Guest): Promise<void> => {
+  const refusal = await sayNo([town.fleet.of('api')[0]?.baseUrl ?? ''], inbox, guest.email)
+  if (!refusal) throw new Error('a stop word that was not taken')
+  refusals.push(refusal)
+}
+
 const dueNow = `update schedule set next_at = now() where kind = ?`
 
 const isPlaced = async (database: Knex, bookingId: string): Promise<boolean> =>
@@ -129,7 +146,8 @@ const isPlaced = async (database: Knex, bookingId: string): Promise<boolean> =>
 const lapsed = `update booking set hold_expires_at = now() - interval '1 second' where id = ?`
 
 /** Plays a story up to the step that its case is about; the rest follows by itself. */
-export const play = async ({ town, database }: Scene, { story, slot }: Case, guest: Guest): Promise<void> => {
+export const play = async (scene: Scene, { story, slot }: Case, guest: Guest): Promise<void> => {
+  const { town, database } = scene
   const confirmed = () =>
     until(async () => (await foundOf(database, guest.bookingId)).booking === 'confirmed', {
       withinMs: 60_000,
@@ -170,9 +188,11 @@ export const play = async ({ town, database }: Scene, { story, slot }: Case, gue
       await loseAnswer(town, database, guest)
       return
     case 'words':
-      await guest.pay({ method: 'card', cardToken: 'success' })
+      await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
       await confirmed()
+      await refuse(scene, guest)
       await write(town, database, guest)
+      await guest.cancel()
       return
     case 'placed':
       await guest.pay({ method: 'card', cardToken: 'success' })

@@ -65,6 +65,7 @@ const runsWithout: Record<string, string> = {
   'messages.plan-automation':
     'dated messages stay true to their stays; what falls due meanwhile expires at its sending',
   'messages.deliver': 'ends the message itself as expired, so that it never goes later',
+  'messages.expand-campaign': 'ends a campaign that nobody may send or stop any more',
   'messages.resolve-unknown': 'reads what became of a message that left',
   'messages.report-sandbox': 'says what became of a message that left',
   'messages.process-callback': 'says what became of a message that left; a guest may write and withdraw',

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { listGates } from '../../db/jobs/index.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { attemptsOf, deliverAll, messagesOf, useMailHouse } from '../support/messages.ts'
+import { saysNoMailbox } from '../../workers/providers/no-mailbox.ts'
 
 const tenMinutes = 10 * 60_000
 
@@ -77,6 +78,35 @@ describe('messages by e-mail, with a peer that fails', () => {
     ])
     expect((await attemptsOf(mail.house))[0]?.status).to.equal('bounced')
     expect(mail.peer.mails).to.deep.equal([])
+  })
+
+  it('550 of a server that takes no mail of ours: what comes next goes there', async () => {
+    mail.peer.behave('550 relay')
+    await mail.queue()
+    await deliverAll()
+    mail.peer.behave('accept')
+    await mail.queue()
+    await deliverAll()
+    expect((await messagesOf(mail.house)).map((one) => `${one.status} ${one.reason}`)).to.deep.equal([
+      'failed smtp_550',
+      'sent null',
+    ])
+    expect(await mail.house.inHouse((trx) => sql(trx, `select id from suppression`))).to.deep.equal([])
+  })
+
+  it('550 without a code: its words tell a mailbox that is not there from a mail that is not wanted', () => {
+    const dead = [
+      '550 5.1.1 <a@b.example>: no such mailbox', '550 5.1.10 null MX', '550 No such user here', '550 <spam@b.example>: user unknown', '553 unknown recipient',
+      '550-The email account that you tried to reach\n550 does not exist', '550 5.1.0 mailbox not found', '554 invalid recipient', '550 Usuário inexistente',
+    ] // oxfmt-ignore
+    const refused = [
+      '550 5.7.1 not wanted here', '550 5.1.8 sender rejected', '550 5.1.7 bad sender address', '550 relaying denied', '551 user not local; please try elsewhere',
+      '550 greylisted, try again later', '550 blocked: user unknown to our reputation service', '550 rejected as spam', '550 <unknown.user@b.example> refused',
+      '550 Requested action not taken', '554 policy: no such user for your IP', '552 mailbox full', '450 no such user', '550 5.2.2 no such user',
+    ] // oxfmt-ignore
+    const saysDead = (reply: string) => saysNoMailbox(Number(reply.slice(0, 3)), reply)
+    expect(dead.filter((reply) => !saysDead(reply))).to.deep.equal([])
+    expect(refused.filter(saysDead)).to.deep.equal([])
   })
 
   it('closes after DATA: is unknown, left alone for ten minutes, then sent once more under the same Message-ID', async () => {

@@ -264,6 +264,22 @@ describe('what messages promise', function () {
     expect(await attemptsOf(house)).to.deep.equal([])
   })
 
+  it('a campaign whose feature ends is cancelled, and does not go on when the feature is back', async () => {
+    await willing('early@example.com')
+    const campaignId = await launch()
+    const has = (features: string) =>
+      world.database.admin.raw(`update tenant set features = ${features} where id = ?`, [house.tenantId])
+    await has(`array_remove(features, 'ocp')`)
+    await deliverAll()
+    await has(`features || '{ocp}'`)
+    await deliverAll()
+    const [campaign] = await house.inHouse((trx) =>
+      sql(trx, `select status, ended_at is not null as ended from campaign where id = ?`, [campaignId]),
+    )
+    expect(campaign).to.deep.equal({ status: 'cancelled', ended: true })
+    expect([await reasons(), mail.peer.mails.length]).to.deep.equal([[], 0])
+  })
+
   it('no text goes to a number that a stranger gave, before a payment or a proven e-mail', async () => {
     const bookingId = await makeConfirmed(house)
     await world.database.admin.raw('delete from jobs')

@@ -8,6 +8,7 @@ export type MailBehaviour =
   | '451'
   | '550'
   | '550 recipient'
+  | '550 relay'
   | '421 greeting'
   | '530 login'
   | 'hang after data'
@@ -82,6 +83,7 @@ export const startMailPeer = async (): Promise<MailPeer> => {
       }
       if (verb === 'RCPT') {
         if (behaviour === '550 recipient') return say(`550 5.1.1 ${/<([^>]*)>/.exec(line)?.[0]}: no such mailbox`)
+        if (behaviour === '550 relay') return say('550 relaying denied')
         recipients.push(/<([^>]*)>/.exec(line)?.[1] ?? '')
         return say('250 2.1.5 ok')
       }

@@ -7,6 +7,7 @@ import { credentialsRefused } from '../../db/jobs/index.ts'
 import type { Outgoing, SendOutcome, SmtpAccount } from '../../db/ocp/index.ts'
 import { settings } from '../../config/env.ts'
 import { AddressRefused, placeOf } from '../../config/outgoing-address.ts'
+import { saysNoMailbox } from './no-mailbox.ts'
 
 /** A mail to be sent; every part is a value, so that nothing of it can become a header or a second recipient. */
 export type Mail = Pick<
@@ -141,13 +142,8 @@ const loginRefused = new Set([530, 534, 535])
 const ofMessage = /^(MAIL FROM|RCPT TO|DATA)/
 
 /** Tells whether a refusal says that there is no such mailbox, rather than that this message is not wanted. */
-const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) => {
-  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})/.exec(response)?.[1]
-  return (
-    (command ?? '').startsWith('RCPT TO') &&
-    (enhanced ? enhanced.startsWith('5.1.') : [550, 551, 553].includes(responseCode ?? 0))
-  )
-}
+const isNoMailbox = ({ command, responseCode, response = '' }: SmtpError) =>
+  (command ?? '').startsWith('RCPT TO') && saysNoMailbox(responseCode ?? 0, response)
 
 /** Classifies a failure of SMTP (R10): a refused login is ours to mend; a 5xx about the message is final, a 4xx or no connection is not sent, all else is unknown. */
 const failed = (error: SmtpError): SendOutcome => {
