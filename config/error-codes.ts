@@ -248,7 +248,7 @@ export const errorCodes = {
     no_channel: 'No channel of the plan can be used for this message.',
     name_not_confirmed: 'The confirmed name is not that of the tenant.',
     not_in_house: 'The guest is not in the house.',
-    not_same_business_date: 'The order was closed on an earlier business date.',
+    not_same_business_date: 'The order or payment is of an earlier business date.',
     not_oneself: 'Users cannot do this to their own access.',
     not_ready: 'The property lacks something that it needs to be sold.',
     not_replayable: 'The job cannot be replayed.',

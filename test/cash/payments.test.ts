@@ -107,6 +107,31 @@ describe('Money recorded at the desk', function () {
     ])
   })
 
+  it('is not turned on a later business date, nor taken for a folio that is closed', async () => {
+    const cash = record({ method: 'cash', amount: 200 })
+    const paid = done(await send(reception, 'payments/record', cash), 201)
+    const move = (days: number) =>
+      house.inHouse((trx) =>
+        sql(trx, `update payment set business_date = business_date + cast(? as int) where id = ?`, [days, paid.id]),
+      )
+    await move(-1)
+    expect(await refused(owner, `payments/${paid.id}/cancel`, { reason: 'Wrong' })).to.deep.equal([
+      422,
+      'not_same_business_date',
+    ])
+    await move(1)
+    expect(done(await send(owner, `payments/${paid.id}/cancel`, { reason: 'Wrong' }))).to.include({
+      status: 'reversed',
+    })
+    const folioId = await house.inHouse((trx) => openFolio(trx, { propertyId: house.propertyId, kind: 'house' }))
+    done(await send(owner, `folios/${folioId}/close`))
+    const target = { targetType: 'folio', targetId: folioId }
+    expect(await refused(reception, 'payments/record', { ...cash, ...target })).to.deep.equal([422, 'target_closed'])
+    const charge = { method: 'card', amount: 200, currency: 'BRL', ...target }
+    expect(await refused(owner, 'payments', charge)).to.deep.equal([422, 'target_closed'])
+    expect((await session()).expected).to.equal(0)
+  })
+
   it('recorded money on a booking that is lost stands unallocated, and nothing fails', async () => {
     const bookingId = await makeHold(house, { from: 20 })
     const transfer = record({ method: 'bank_transfer', amount: 500, cashAccountId: bankId })

@@ -175,6 +175,28 @@ describe('the checker of a campaign', () => {
     expect(await check(world.database.admin, evidence)).to.deep.equal([])
   })
 
+  it('calls no job late that says running until the lock of its process is over', async () => {
+    const at = async (seconds: number) => {
+      let found: unknown[] | undefined
+      await world.database.admin
+        .transaction(async (trx: Knex) => {
+          await trx.raw(
+            `insert into jobs (id, queue, kind, payload, status, run_at, request_id, actor)
+             values (gen_random_uuid(), 'maintenance', 'maintenance.chain-audit', '{}', 'running', now() - make_interval(secs => ?), 'r', '{}')`,
+            [seconds],
+          )
+          found = await checks['no live job is past its horizon']?.(trx, evidence)
+          throw new Undo()
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Undo)) throw error
+        })
+      return found
+    }
+    expect(await at(75)).to.deep.equal([])
+    expect(await at(180)).to.have.length(1)
+  })
+
   it('has a case below for each of its rules', () => {
     expect([...new Set(doctored.map((one) => one.rule))].sort()).to.deep.equal(Object.keys(checks).sort())
   })

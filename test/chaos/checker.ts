@@ -1,14 +1,17 @@
 import type { Knex } from 'knex'
+import { queueNames } from '../../config/queues.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { deskChecks } from './desk-checks.ts'
 import { isDeskAction } from './desk-commands.ts'
-import { messageOf, none } from './evidence.ts'
+import { messageOf, missedAfterMs, none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'
 import { moneyChecks } from './money-checks.ts'
 import { refusalChecks } from './no-sayers.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
+
+const missedAfterSeconds = Object.fromEntries(queueNames.map((name) => [name, missedAfterMs(name) / 1_000]))
 
 export const checks: Record<string, Check> = {
   ...moneyChecks,
@@ -45,10 +48,14 @@ export const checks: Record<string, Check> = {
        and (exists (select from reservation_night n where n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status not in ('released', 'charged', 'waived'))
          or exists (select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status not in ('released', 'ended')))`,
   ),
-  'no live job is past its horizon': none(
-    `select id, kind, status, run_at, attempts, starts, last_error->>'code' as code from jobs
-     where status <> 'dead' and run_at < now() - interval '30 seconds'`,
-  ),
+  'no live job is past its horizon': (database) =>
+    sql(
+      database,
+      `select id, kind, status, run_at, attempts, starts, last_error->>'code' as code from jobs
+       where status <> 'dead' and run_at < now() - make_interval(secs => case when status = 'running'
+         then greatest(30, cast(cast(:missedAfter as jsonb)->>queue as float8)) else 30 end)`,
+      { missedAfter: JSON.stringify(missedAfterSeconds) },
+    ),
   'nothing is dead but what was made to die': async (database, { left }) => {
     const rows = await sql<{ kind: string; key: string | null; code: string }>(
       database,

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex'
+import { queues } from '../../config/queues.ts'
+import type { QueueName } from '../../config/queues.ts'
 import { sql } from '../../db/lib/connection.ts'
 import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import type { Left } from './faults.ts'
@@ -32,3 +34,6 @@ export const none =
 
 /** The message that a mail carries, by its Message-ID. */
 export const messageOf = (messageId: string) => /^<?([0-9a-f-]{36})\.\d+@/.exec(messageId)?.[1] ?? null
+
+/** The time after which a start is missed whose process died: it says running until its lock is over, and two looks for stalled ones later. */
+export const missedAfterMs = (queue: QueueName): number => queues[queue].lockMs + 2 * queues[queue].stalledMs + 5_000

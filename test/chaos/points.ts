@@ -1,7 +1,7 @@
 import type { CrashPoint } from '../../config/crash.ts'
-import { queues } from '../../config/queues.ts'
 import { schedules } from '../../jobs/all.ts'
 import { processors } from '../../workers/processors.ts'
+import { missedAfterMs } from './evidence.ts'
 import type { Kind } from './fleet.ts'
 
 /** Stories that a guest plays while a process waits to die. */
@@ -124,7 +124,5 @@ export const batchesOf = (chosen: readonly Case[], most: number): Case[][] => {
 }
 
 /** The time for which a job of a kind may be with a process that died: BullMQ's lock, two of its looks, and a start. */
-export const missedWithinMs = (kind: string): number => {
-  const { lockMs, stalledMs } = queues[processors.find((each) => each.job.name === kind)?.job.queue ?? 'ledger']
-  return lockMs + 2 * stalledMs + 5_000
-}
+export const missedWithinMs = (kind: string): number =>
+  missedAfterMs(processors.find((each) => each.job.name === kind)?.job.queue ?? 'ledger')

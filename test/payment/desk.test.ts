@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { sql } from '../../db/lib/connection.ts'
+import { openFolio } from '../../db/reservations/folio/create.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -240,6 +241,10 @@ describe('payments at the desk', () => {
     expect(moved.body).to.deep.include({ allocatedAmount: 5_500 })
     expect((await set([], payment['version'])).body['code']).to.equal('version_conflict')
     expect((await set([on(randomUUID(), 10)])).body['code']).to.equal('reference_not_found')
+    const folioId = await house.inHouse((trx) => openFolio(trx, { propertyId: house.propertyId, kind: 'house' }))
+    await house.inHouse((trx) => sql(trx, `update folio set status = 'closed' where id = ?`, [folioId]))
+    const onFolio = { targetType: 'folio', targetId: folioId, amount: 10 }
+    expect((await set([on(bookingId, 4_000), onFolio])).body['code']).to.equal('target_closed')
     expect((await set([on(otherId, 10), on(otherId, 20)])).status).to.equal(400)
     const credits = await house.inHouse((trx) =>
       sql<{ id: string; credit: number }>(trx, `select id, credit from booking where id = any(?)`, [
@@ -271,6 +276,8 @@ describe('payments at the desk', () => {
     const first = await post(`/${payment['id']}/refunds`, { amount: 1_000, reason: 'guest_request', note: 'a noise' })
     expect(first.body, JSON.stringify(first.body)).to.include({ status: 'requested', amount: 1_000, via: 'gateway' })
     await refused(`/${payment['id']}/refunds`, { amount: 4_001, reason: 'error' }, 422, 'amount_exceeds_refundable')
+    const byHand = { amount: 1_000, reason: 'error', via: 'manual' }
+    await refused(`/${payment['id']}/refunds`, byHand, 422, 'refund_through_gateway')
     const all = await Promise.all(
       Array.from({ length: 20 }, () => post(`/${payment['id']}/refunds`, { amount: 4_000, reason: 'error' })),
     )

@@ -28,7 +28,16 @@ export const cancel = payments.act('cancel', {
   summary: 'Cancel an uncaptured or wrongly recorded payment',
   description:
     'At once where the gateway was never asked, else when it agrees. Captured money goes back as a refund; recorded money is turned on its business day, while its session is open.',
-  errors: ['invalid_transition', 'payment_busy', 'session_closed', 'in_use', 'cash_short', 'cash_busy', ...ofDates],
+  errors: [
+    'invalid_transition',
+    'payment_busy',
+    'not_same_business_date',
+    'session_closed',
+    'in_use',
+    'cash_short',
+    'cash_busy',
+    ...ofDates,
+  ],
   body: Obj({ reason: Reason }),
   example: { reason: 'The guest pays by other means' },
   command: ({ trx, id, body, expectedVersion }) => cancelPaymentById(trx, id, trimmed(body.reason), expectedVersion),

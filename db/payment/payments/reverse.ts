@@ -1,4 +1,4 @@
-import { conflict } from '../../../config/errors.ts'
+import { conflict, unprocessable } from '../../../config/errors.ts'
 import { paymentReversed } from '../../../config/events/payment.ts'
 import { reverseMovement } from '../../cash/index.ts'
 import { businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
@@ -24,11 +24,13 @@ export const lockRecorded = async (trx: Trx, seen: PaymentRow): Promise<{ paymen
 
 /**
  * Takes back money that was recorded wrongly (R13): allocations, movement and posting are turned. Day, targets and payment are locked.
- * 409 `invalid_transition` on a later business day, or once a part of it went back; 422 `session_closed`, `in_use`, `cash_short`.
+ * 409 `invalid_transition` once a part of it went back; 422 `not_same_business_date`, `session_closed`, `in_use`, `cash_short`.
  */
 export const reverseRecorded = async (trx: Trx, payment: PaymentRow, day: string, reason: string): Promise<void> => {
   if (payment.businessDate !== day)
-    throw refuse(`A recorded payment is cancelled on its business day alone; refund it instead`)
+    throw unprocessable('not_same_business_date', `The payment is of ${payment.businessDate}; it is ${day} now`, [
+      { field: 'paymentId', message: 'is refunded instead' },
+    ])
   if (payment.refundReserved > 0) throw refuse('A part of the payment was refunded')
   const given = await giveBack(trx, payment, payment.allocatedAmount, day)
   const [changed] = await sql<PaymentRow>(
