@@ -115,7 +115,7 @@ const list = waitlist.list({
 const create = waitlist.create({
   summary: 'Put a request on the waitlist',
   description: 'It takes no room. Give `guestId`, or `contact` for a person without a profile.',
-  errors: ['reference_not_found', 'guest_erased', 'not_found'],
+  errors: ['reference_not_found', 'guest_erased', 'occupancy_exceeded', 'not_found'],
   body: Obj({
     propertyId: Uuid,
     ...needed,
@@ -138,7 +138,7 @@ const create = waitlist.create({
 
 const change = waitlist.change({
   summary: 'Change dates, types, party or priority of a request',
-  errors: ['reference_not_found', 'guest_erased', 'invalid_transition'],
+  errors: ['reference_not_found', 'guest_erased', 'occupancy_exceeded', 'invalid_transition'],
   body: Sparse(Obj({ ...needed, ...optional, ...wordsGiven })),
   example: { priority: 1, note: 'Would take a suite, too' },
   command: ({ trx, id, body }) => changeWaitlistEntry(trx, id, body),

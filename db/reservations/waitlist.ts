@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ApiError, invalid, notFound, unprocessable } from '../../config/errors.ts'
-import type { FieldError } from '../../config/errors.ts'
+import { ApiError, unprocessable } from '../../config/errors.ts'
 import type { Event } from '../../config/events/event.ts'
 import {
   waitlistEntryBooked,
@@ -9,7 +8,6 @@ import {
   waitlistEntryCreated,
   waitlistEntryMatched,
 } from '../../config/events/waitlist.ts'
-import { daysBetween } from '../../config/time.ts'
 import { isOfGuest, resolveGuests } from '../guests/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { prepared, preparedOne, sql } from '../lib/connection.ts'
@@ -21,30 +19,16 @@ import type { Paging, Sort } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 import { requestMatches } from '../lib/waiting.ts'
-import { readProperty, searchOffers } from '../properties/index.ts'
+import { searchOffers } from '../properties/index.ts'
 import type { WaitlistEntryRow } from '../rows.ts'
-import { guestName, presentDay, presentDayOf } from '../units/index.ts'
+import { guestName, presentDay } from '../units/index.ts'
 import { WaitlistEntry } from './models.ts'
+import { judgeWish } from './waitlist-judge.ts'
+import type { Contact, Wish } from './waitlist-judge.ts'
 
-export type Contact = { name: string; email?: string | undefined; phone?: string | undefined }
+export type { Contact, Wish } from './waitlist-judge.ts'
+
 type Words = { contact: Contact | null; note: string }
-
-export type Wish = {
-  guestId?: string | null | undefined
-  contact?: Contact | null | undefined
-  arrival: string
-  departure: string
-  flexibleDays?: number | undefined
-  rooms?: number | undefined
-  /** Empty is any. */
-  unitTypeIds?: string[] | undefined
-  ratePlanId?: string | null | undefined
-  adults: number
-  childrenAges?: number[] | undefined
-  /** 1 comes first. */
-  priority?: number | undefined
-  note?: string | undefined
-}
 
 const waitlistLifecycle = lifecycle<WaitlistEntryRow['status']>('A request')({
   changed: { from: ['waiting'] },
@@ -77,35 +61,6 @@ const tell = (trx: Trx, event: Event<typeof waitlistEntryCreated.data>, entry: W
     ...(sent ? { changed: sentFields(sent) } : {}),
   })
 
-/** Refuses a request that could never be met. 400 for its dates and its person, 422 for records that the property does not have. */
-const judge = async (trx: Trx, propertyId: string, wish: Wish): Promise<void> => {
-  const property = await readProperty(trx, propertyId)
-  if (!property) throw notFound()
-  const nights = daysBetween(wish.arrival, wish.departure)
-  const isOne = (wish.guestId ?? null) !== null || (wish.contact ?? null) !== null
-  const errors: FieldError[] = [
-    ...(nights < 1 || nights > 366 ? [{ field: 'departure', message: 'must be 1 to 366 nights after arrival' }] : []),
-    ...(wish.arrival < presentDayOf(property)
-      ? [{ field: 'arrival', message: `must not be before ${presentDayOf(property)}` }]
-      : []),
-    ...(isOne ? [] : [{ field: 'contact', message: 'is needed where no guestId is given' }]),
-  ]
-  if (errors.length > 0) throw invalid(errors)
-  const [known] = await sql<{ types: string[]; plans: string[] }>(
-    trx,
-    `select array(select id::text from unit_type where property_id = :propertyId and status = 'active' and id = any(cast(:types as uuid[]))) as types,
-       array(select id::text from rate_plan where property_id = :propertyId and status = 'active' and id = :plan) as plans`,
-    { propertyId, types: wish.unitTypeIds ?? [], plan: wish.ratePlanId ?? null },
-  )
-  const strangers = [
-    ...(wish.unitTypeIds ?? []).flatMap((id, index) =>
-      known?.types.includes(id) ? [] : [{ field: `unitTypeIds.${index}`, message: 'is not sold here' }],
-    ),
-    ...(wish.ratePlanId && known?.plans.length === 0 ? [{ field: 'ratePlanId', message: 'is not sold here' }] : []),
-  ]
-  if (strangers.length > 0) throw unprocessable('reference_not_found', 'The property does not sell this', strangers)
-}
-
 const survivorOf = async (trx: Trx, guestId: string | null | undefined): Promise<string | null> =>
   guestId ? ((await resolveGuests(trx, [guestId])).get(guestId) ?? null) : null
 
@@ -115,7 +70,7 @@ export const createWaitlistEntry = async (
   { propertyId, guestId, contact = null, note = '', ...wish }: Wish & { propertyId: string },
 ): Promise<string> => {
   const id = randomUUID()
-  await judge(trx, propertyId, { guestId, contact, ...wish })
+  await judgeWish(trx, propertyId, { guestId, contact, ...wish })
   const survivor = await survivorOf(trx, guestId)
   const made = await insertRow(trx, WaitlistEntry, {
     id,
@@ -141,7 +96,7 @@ export const changeWaitlistEntry = async (trx: Trx, id: string, change: WishChan
   const person = guestId === undefined ? entry.guestId : guestId
   const sent = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
   if (Object.values(change).every((value) => value === undefined)) return
-  await judge(trx, entry.propertyId, { ...entry, ...sent, guestId: person, contact: after.contact })
+  await judgeWish(trx, entry.propertyId, { ...entry, ...sent, guestId: person, contact: after.contact })
   await changeRow(trx, WaitlistEntry, id, {
     ...wish,
     guestId: guestId === undefined ? undefined : await survivorOf(trx, guestId),

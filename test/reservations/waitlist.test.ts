@@ -150,6 +150,7 @@ describe('The waitlist', () => {
     expect(await send({ ratePlanId: stranger.ratePlanId })).to.deep.equal(gone)
     expect(await send({ guestId: stranger.unitTypeId })).to.deep.equal(gone)
     expect(await send({ propertyId: stranger.propertyId })).to.deep.equal([404, 'not_found'])
+    expect(await send({ adults: 15 })).to.deep.equal([422, 'occupancy_exceeded'])
     for (const bad of [
       { departure: house.day(10) },
       { arrival: house.day(-3) },
