@@ -404,51 +404,6 @@ describe('a house that writes to its guests', function () {
     }
   })
 
-  it('an address is refused once, more strictly at the most, and each such step is told', async () => {
-    const refuse = async (scope: string) =>
-      good(await send('POST', 'suppressions', { kind: 'email', address: 'twice@example.com', scope }), 201).id as string
-    const ids = [await refuse('marketing'), await refuse('marketing'), await refuse('all'), await refuse('marketing')]
-    expect(new Set(ids).size).to.equal(1)
-    const told = await own.house.inHouse((trx) =>
-      sql<{ scope: string }>(
-        trx,
-        `select data ->> 'scope' as scope from event where type = 'suppression.added' and data ->> 'suppressionId' = ? order by occurred_at, id`,
-        [ids[0] ?? ''],
-      ),
-    )
-    expect(told.map(({ scope }) => scope)).to.deep.equal(['marketing', 'all'])
-  })
-
-  it('tells at once what cannot be sent', async () => {
-    const { propertyId } = own.house
-    const message = (more: object) => send('POST', 'messages', { propertyId, text: { text: 'Hello' }, ...more })
-    const to = (recipient: object) => ({ recipient: { name: 'Ana', ...recipient } })
-    const plan = (channel: string) => ({ plan: [{ channel, waitMinutes: 30 }] })
-    expect(said(await message({ ...to({ email: 'a@example.com' }), ...plan('sms') }))).to.deep.equal([
-      422,
-      'no_channel',
-    ])
-    await enable()
-    await own.house.inHouse((trx) => sql(trx, `update message_channel set countries = '{BR}' where kind = 'sms'`))
-    expect(said(await message({ ...to({ email: 'a@example.com' }), ...plan('sms') }))).to.deep.equal([
-      422,
-      'recipient_missing',
-    ])
-    expect(said(await message({ ...to({ phone: '+351912345678' }), ...plan('sms') }))).to.deep.equal([
-      422,
-      'country_not_allowed',
-    ])
-    good(await send('POST', 'suppressions', { kind: 'email', address: 'no@example.com', scope: 'all' }), 201)
-    expect(said(await message({ ...to({ email: 'no@example.com' }), ...plan('email') }))).to.deep.equal([
-      422,
-      'recipient_suppressed',
-    ])
-    for (const email of ['a@b.com\r\nBcc:x@y.z', 'a@b.com,x@y.z', '"a@x" <b@y>'])
-      expect((await message(to({ email }))).status, email).to.equal(400)
-    expect((await message({})).status).to.equal(400)
-    expect((await message({ ...to({ email: 'a@b.com' }), guestId: randomUUID() })).status).to.equal(400)
-  })
-
   it('signs what is reported of mail with the secret of the channel alone', async () => {
     const id = await channelOf(own.house, 'email')
     const secret = Buffer.alloc(32, 7).toString('base64')
