@@ -66,6 +66,16 @@ describe('The erasure of a guest who is a customer', function () {
     expect(await a.customerNow(customerId)).to.include({ status: 'archived', legalName: 'erased', email: null })
   })
 
+  it('is found by a profile that was merged into the survivor, and by the survivor', async () => {
+    const { guestId, customerId } = await person('Myshkin')
+    const { id: survivor } = await a.good(a.owner, 'POST', 'guests', { firstName: 'Zenobia', lastName: 'Myshkina' })
+    await a.good(a.owner, 'POST', `guests/${survivor}/merge`, { mergedGuestId: guestId, reason: 'One person' })
+    for (const of of [guestId, survivor]) {
+      const { data } = await a.good(a.owner, 'GET', `accounts-receivable/customers?guestId=${of}`)
+      expect((data as Parsed[]).map(({ id }) => id)).to.deep.equal([customerId])
+    }
+  })
+
   it('waits while something is open, and keeps the name and number that stand on the documents sealed', async () => {
     const { guestId, customerId, document } = await person('Rasputin')
     const { id } = await a.invoice({ customerId, lines: [await a.line(10_000)] })

@@ -1,4 +1,5 @@
 import { searchTerm } from '../../documents/index.ts'
+import { isOfGuest } from '../../guests/index.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
@@ -42,7 +43,7 @@ const page = pageOf(Customer, {
     kind: equal('kind'),
     status: equal('status'),
     onHold: equal('onHold'),
-    guestId: equal('guestId'),
+    guestId: matching<string>(isOfGuest('guest_id')),
     overdue: matching<boolean>(`${isOverdue} = ?`),
   },
 })
