@@ -18,7 +18,7 @@ import { makeHold } from '../support/stay.ts'
 
 export type Ids = Record<string, string>
 
-/** What is kept beside guests: but for the block, of guests of their own, so that no command stands in the way of another's. */
+/** Makes records beside guests: but for the block, of guests of their own, so that no command stands in the way of another's. */
 const besideGuests = async ({ inHouse }: House, guestId: string, reservationId: string): Promise<Ids> =>
   inHouse(async (trx) => {
     const guest = (firstName: string) =>

@@ -41,7 +41,7 @@ export const tablesIn = (text: string, known: ReadonlySet<string>): string[] => 
   ),
 ]
 
-/** What goes through the rows of all tenants on purpose: removals by age. */
+/** Statements that go through the rows of all tenants on purpose: removals by age. */
 const overAll: readonly RegExp[] = [/^with gone as \(delete from usage_event where /]
 
 /** Throws where a statement touched a table of tenants outside any tenant and without naming one in its text. */

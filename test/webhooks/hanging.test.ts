@@ -99,7 +99,11 @@ describe('receivers that hang', function () {
     await until(() => Promise.resolve(removed.length === 1), { what: 'the ping' })
     removed[0]?.writeHead(204).end()
     await tell(tenantId, 15)
-    await until(() => Promise.resolve(removed.length > 1), { what: 'the first request' })
+    // Both senders hang, for longer than one goes on with what it has in hand.
+    const both = 1 + webhookLimits.atOncePerEndpoint
+    await until(() => Promise.resolve(removed.length === both), { what: 'a request of each sender' })
+    const since = Date.now()
+    await until(() => Promise.resolve(Date.now() - since > 2 * webhookLimits.turnMs))
     await inTenant(tenantId, async (trx) => {
       await sql(trx, `select id from webhook_endpoint where id = ? for update`, [id])
       await deleteEndpoint(trx, id)
