@@ -26,7 +26,7 @@ import { WaitlistEntry } from './models.ts'
 import { judgeWish } from './waitlist-judge.ts'
 import type { Contact, Wish } from './waitlist-judge.ts'
 
-export type { Contact, Wish } from './waitlist-judge.ts'
+export type { Wish } from './waitlist-judge.ts'
 
 type Words = { contact: Contact | null; note: string }
 
