@@ -24,7 +24,7 @@ const nonFinal = sized(1_000_000, 100_000)
 /** Milliseconds to the acknowledgement of each callback, sent at a rate whatever the answers. */
 const callbacks = async (baseUrl: string, accountRef: string): Promise<number[]> => {
   const times: number[] = []
-  const send = async () => {
+  const send = async (count: number) => {
     const body = Buffer.from(
       JSON.stringify({
         id: `evt_${randomUUID().replaceAll('-', '')}`,
@@ -38,6 +38,8 @@ const callbacks = async (baseUrl: string, accountRef: string): Promise<number[]>
     )
     const headers = {
       'content-type': 'application/json',
+      // A gateway calls from several addresses, each of which may send 100 a second.
+      'x-forwarded-for': `10.0.0.${count % 8}`,
       'sandbox-signature': signSandbox(body, new Date(), settings.sandboxCallbackSecrets[0] ?? ''),
     }
     const from = performance.now()
@@ -52,7 +54,7 @@ const callbacks = async (baseUrl: string, accountRef: string): Promise<number[]>
   const sent: Promise<void>[] = []
   for (let count = 0; count < seconds * perSecond; count += 1) {
     await wait(Math.max(0, began + (count * 1_000) / perSecond - Date.now()))
-    sent.push(send())
+    sent.push(send(count))
   }
   await Promise.all(sent)
   return times
