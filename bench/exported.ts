@@ -45,7 +45,7 @@ const growth = async (work: () => Promise<unknown>): Promise<number> => {
     const { heapUsed, external } = process.memoryUsage()
     return heapUsed + external
   }
-  // What earlier work left is freed in more than one go.
+  // Leftovers of earlier work are freed in more than one go.
   for (let round = 0; round < 5; round += 1) {
     held()
     await new Promise((resolve) => setImmediate(resolve))

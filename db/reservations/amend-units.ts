@@ -148,7 +148,7 @@ const leaveUnfit = async (
   const { date, unitTypeId } = changed
   const unfit = await unfitOf(trx, reservationId, date, unitTypeId)
   if (unfit.length === 0) return false
-  // Who came in today is moved by hand: the row of a unit has at least its first day.
+  // A guest who came in today is moved by hand: the row of a unit has at least its first day.
   if (!allowMove || unfit.some((one) => one.startsOn >= date))
     throw conflict('unit_conflict', 'The guest is in a unit of another type, and has to move')
   await sql(trx, `update unit_assignment set during = daterange(starts_on, ?::date) where id = any(?::uuid[])`, [

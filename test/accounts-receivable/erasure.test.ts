@@ -97,7 +97,7 @@ describe('The erasure of a guest who is a customer', function () {
     const row = await rowOf(customerId)
     expect(row).to.include({ sealed: null, status: 'archived' })
     for (const trace of ['Rasputin', 'rasputin', document, 'people.example']) expect(row?.text).not.to.include(trace)
-    // Those who see personal data read what the law keeps, and nobody else does.
+    // Only roles that see personal data read what the law keeps.
     const kept = { legalName: 'Zenobia Rasputin', document, status: 'archived', email: null }
     expect(await a.customerNow(customerId)).to.include(kept)
     expect(await a.good(a.reception, 'GET', `${a.path}/customers/${customerId}`)).to.include({

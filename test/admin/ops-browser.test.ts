@@ -128,7 +128,7 @@ inBrowser(
     })
 
     it('cut no word in the middle, on a desk or a phone', async () => {
-      // What has no blank for more than 20 characters, such as a code, may go on in the next line anywhere.
+      // A word of more than 20 characters, such as a code, may go on in the next line anywhere.
       const cut = `[...document.querySelectorAll('main, header, footer')].flatMap((root) => {
         const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
         const found = []

@@ -156,7 +156,7 @@ describe('The life of the demo', () => {
       expect(body.data.length).to.be.at.least(least)
     })
 
-  /** Lists that may well be empty in an inn that has been open for two days: what has not gone wrong, and what nobody has asked for. */
+  /** Lists that may well be empty in an inn that has been open for two days: of failures, and of reports never asked for. */
   const mayBeEmpty =
     `accrualSchedules.list balanceTransactions.list bankStatementLines.list channelBookings.list dunningNotices.list entryTemplates.list exchangeRates.list
     guestDuplicates.list integrityChecks.list inventoryConsumptions.list inventoryStock.suggestPurchases overbookingLimits.list paymentExceptions.list

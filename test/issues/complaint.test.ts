@@ -151,7 +151,7 @@ describe('A complaint at the front desk', function () {
       'reopen',
     ])
 
-    // What is resolved anew is answered anew.
+    // An issue that is resolved anew is answered anew.
     await forgetLimits(world)
     const resolve = () => post(reception, `${issue.id}/resolve`, { resolution: 'Moved again', cause: 'guest' })
     const now = async () => done(await reception.get(`issues/${issue.id}`))

@@ -117,7 +117,7 @@ describe('the proof of payments against the gateway', () => {
     expect(found.data[0]).to.include({ externalId: 'ch_foreign', capturedAmount: 900, allocatedAmount: 0 })
     await work()
     expect(await reconcile()).to.include({ status: 'balanced' })
-    // Another one that is nobody's: what the ledger lacks is written off to the account that was named.
+    // Another transaction without a record: what the ledger lacks is written off to the account that was named.
     await world.database.admin.raw(
       `insert into sandbox_object (id, kind, account_ref, state, created_at) select 'txn_odd', 'transaction', account_ref,
          state || '{"id": "txn_odd", "gross": 400, "net": 400, "source": {"object": "charge", "id": "ch_odd"}}', clock_timestamp()

@@ -197,7 +197,7 @@ export const importTenantFrom = async (owner: Knex, folder: string): Promise<Man
       { tenantId, ticketId },
     )
   })
-  // What came at once would otherwise be planned for the tables of before, until PostgreSQL looks at them by itself.
+  // Statistics of the tables before the import would lead plans astray until PostgreSQL gathers them by itself.
   await sql(owner, `analyze ${manifest.tables.map(({ table }) => table).join(', ')}`)
   return manifest
 }

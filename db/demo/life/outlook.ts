@@ -134,7 +134,7 @@ export const prepareHouse = async (trx: Trx, today: string): Promise<void> => {
   })
 }
 
-/** Reads the dispute that a payer has opened at the gateway: it may have told of it while nobody listened. */
+/** Reads the dispute that a payer has opened at the gateway: its callback may have come before the api listened. */
 export const hearOfDispute = async (trx: Trx): Promise<void> => {
   const paid = await sqlOne<{ reference: string }>(
     trx,
