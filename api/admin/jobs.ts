@@ -21,6 +21,7 @@ import type { Selection } from '../../db/jobs/index.ts'
 import { superuser } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
+import { rangesOf, reversedIn } from '../lib/ranges.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 
 const Job = Obj(
@@ -109,10 +110,16 @@ const Replay = Obj({
   dryRun: Opt(Bool),
 })
 
+const filterRanges = rangesOf(['from', 'to'])
+
 /** Named jobs, or a filter with its limit: one of the two. */
 const selectionOf = ({ jobIds, filter, limit }: Static<typeof Replay>): Selection => {
   if (jobIds !== undefined && filter === undefined && limit === undefined) return { jobIds }
-  if (filter !== undefined && jobIds === undefined && limit !== undefined) return { filter, limit }
+  if (filter !== undefined && jobIds === undefined && limit !== undefined) {
+    const problems = reversedIn(filterRanges, filter, 'filter.')
+    if (problems.length > 0) throw invalid(problems)
+    return { filter, limit }
+  }
   throw invalid([{ field: 'jobIds', message: 'give either jobIds, or filter with limit' }])
 }
 

@@ -6,6 +6,7 @@ import { mostProblems } from '../../config/sizes.ts'
 import { compile, compileQuery } from '../../config/validator.ts'
 import { cardFields } from './cards.ts'
 import { parseBody } from './json.ts'
+import { rangesOf, reversedIn } from './ranges.ts'
 import type { AnyRoute } from './route.ts'
 
 type Json = { properties?: Record<string, { type?: string; items?: { type?: string }; anyOf?: { type?: string }[] }> }
@@ -57,6 +58,12 @@ const readQuery = (
   return { value, problems }
 }
 
+/** The ranges of a list in pages, which ask for a part of it; an endpoint that has an error of its own for them judges them itself. */
+const rangesOfList = ({ query, errors }: AnyRoute) => {
+  const names = Object.keys(fieldsOf(query))
+  return names.includes('page') && !errors?.includes('range_invalid') ? rangesOf(names) : []
+}
+
 const ofBody = (error: FieldError): FieldError => (error.field === '' ? { ...error, field: 'body' } : error)
 
 export type Input = { params: Record<string, string>; query: Record<string, unknown>; body: unknown }
@@ -65,6 +72,7 @@ export type Input = { params: Record<string, string>; query: Record<string, unkn
 export const inputReader = (route: AnyRoute) => {
   const checkPath = compileQuery(pathSchema(route))
   const checkQuery = route.query ? compileQuery(route.query) : null
+  const ranges = rangesOfList(route)
   const checkBody = route.body ? compile(route.body) : null
   const carriesBody = route.method !== 'GET' && route.bodyFormat !== 'raw'
   return (pathParams: Record<string, string>, search: URLSearchParams, raw: Buffer, parsed?: unknown): Input => {
@@ -75,7 +83,12 @@ export const inputReader = (route: AnyRoute) => {
       ]),
     )
     const { value: query, problems } = readQuery(route.query, search)
-    const errors = [...(checkPath(params) ?? []), ...problems, ...(checkQuery?.(query) ?? [])]
+    const errors = [
+      ...(checkPath(params) ?? []),
+      ...problems,
+      ...(checkQuery?.(query) ?? []),
+      ...reversedIn(ranges, query),
+    ]
     let body: unknown = {}
     if (carriesBody) {
       body = parsed ?? (raw.length === 0 ? {} : parseBody(raw))

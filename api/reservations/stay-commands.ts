@@ -168,12 +168,12 @@ const again = reservations.act('reinstate', {
 const assign = reservations.act('assign', {
   summary: 'Give a unit, best fit or named, optionally locked',
   description:
-    'Without `unitId` the best fit where the stay lacks one. `from` and `to` give the named unit for a part of the stay. A unit that is not locked may be exchanged by the system.',
+    'Without `unitId` the best fit where the stay lacks one. With `from` or `to` it is given for a part of the stay. A unit that is not locked may be exchanged by the system.',
   errors: ['invalid_transition', 'unit_conflict', 'unit_not_assigned', 'unit_not_in_property', 'unit_type_mismatch'],
   body: Obj({ unitId: Opt(Uuid), from: Opt(Day), to: Opt(Day), lock: Opt(Bool) }),
   example: {},
   command: async ({ trx, id, body: { unitId, lock = false, ...part }, expectedVersion }) => {
-    if (unitId === undefined) await assignBestFit(trx, id, { lock, expectedVersion })
+    if (unitId === undefined) await assignBestFit(trx, id, { ...part, lock, expectedVersion })
     else await promiseUnit(trx, id, unitId, { ...part, lock, expectedVersion })
   },
 })

@@ -34,6 +34,7 @@ import {
 import { can } from '../lib/access/kinds.ts'
 import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
+import { rangesOf, reversedIn } from '../lib/ranges.ts'
 import { route } from '../lib/route.ts'
 import { waitable } from '../lib/waitable.ts'
 import { stamps } from '../properties/schemas.ts'
@@ -276,6 +277,8 @@ const replay = route({
       throw invalid([{ field: 'fromSequence', message: 'give either fromSequence or from' }])
     if (body.toSequence !== undefined && body.to !== undefined)
       throw invalid([{ field: 'toSequence', message: 'give either toSequence or to' }])
+    const problems = reversedIn([...rangesOf(['from', 'to']), { first: 'fromSequence', last: 'toSequence' }], body)
+    if (problems.length > 0) throw invalid(problems)
     if (body.types) judgeTypes(admission, body.types)
     return beginReplay(trx, params.webhookEndpointId, body)
   },

@@ -21,7 +21,16 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   const lacking = await lackingUnits(trx, [reservationId])
   if (lacking.length === 0) return 'already'
   const poolIds = [...new Set(lacking.map((need) => need.poolId))]
-  // Pools in which the stay has units, too: commands that go on to lock its rows must find these locked before any row is written.
+  await lockPoolsOf(trx, reservationId, poolIds)
+  const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
+  const found = await findFree(trx, whole, reservationId)
+  if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
+  await give(trx, reservationId, poolIds, found)
+  return 'assigned'
+}
+
+/** Locks pools, and those in which the stay has units: commands that go on to lock its rows must find these locked before any row is written. */
+export const lockPoolsOf = async (trx: Trx, reservationId: string, poolIds: readonly string[]): Promise<void> => {
   const held = await sql<{ poolId: string }>(
     trx,
     `select distinct u.unit_pool_id as pool_id from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
@@ -29,11 +38,6 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
     [reservationId],
   )
   await lockPools(trx, [...poolIds, ...held.map(({ poolId }) => poolId)])
-  const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
-  const found = await findFree(trx, whole, reservationId)
-  if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
-  await give(trx, reservationId, poolIds, found)
-  return 'assigned'
 }
 
 /** The units that `assignUnits` would give a stay at this moment; null where it lacks none. Changes nothing. */
@@ -59,7 +63,7 @@ export const previewUnits = async (
 }
 
 /** A free unit for each need, or null. Needs of the same days and pool are one search. */
-const findFree = async (trx: Trx, needs: readonly Need[], reservationId: string): Promise<Given[] | null> => {
+export const findFree = async (trx: Trx, needs: readonly Need[], reservationId: string): Promise<Given[] | null> => {
   const alike = new Map<string, Need[]>()
   for (const need of needs) {
     const key = `${need.poolId} ${need.unitTypeId} ${need.from} ${need.to}`

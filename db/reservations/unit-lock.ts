@@ -2,8 +2,16 @@ import { conflict, invalid, notFound, overtaken, unprocessable, versionConflict 
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
-import { lockPools, clearUnits, presentDay, releaseUnits, tellAssigned } from '../units/index.ts'
-import { assignUnits } from './assign.ts'
+import {
+  lackingUnits,
+  lockPools,
+  clearUnits,
+  placeStays,
+  presentDay,
+  releaseUnits,
+  tellAssigned,
+} from '../units/index.ts'
+import { assignUnits, findFree, lockPoolsOf } from './assign.ts'
 import { stayLifecycle } from './rules/states.ts'
 
 type Stay = Pick<ReservationRow, 'propertyId' | 'status' | 'unitTypeId' | 'arrival' | 'departure' | 'version'> & {
@@ -156,13 +164,49 @@ export const promiseUnit = async (
   await tellAssigned(trx, [{ reservationId, unitId }], lock)
 }
 
-/** Gives a confirmed stay the best fit where it lacks units, and promises what it has then if `lock` says so. 422 `unit_not_assigned` where none is free. */
+/** Gives a part of a stay the best fit on the nights where it lacks units, and promises what it has on the part if `lock` says so. */
+const assignPart = async (
+  trx: Trx,
+  reservationId: string,
+  { from, to }: { from: string; to: string },
+  lock: boolean,
+): Promise<void> => {
+  const lacking = (await lackingUnits(trx, [reservationId])).filter((need) => need.from < to && need.to > from)
+  const needs = lacking.map((need) => ({
+    ...need,
+    from: need.from > from ? need.from : from,
+    to: need.to < to ? need.to : to,
+  }))
+  await lockPoolsOf(
+    trx,
+    reservationId,
+    needs.map((need) => need.poolId),
+  )
+  const free = await findFree(trx, needs, reservationId)
+  for (const given of free ?? []) await promiseUnit(trx, reservationId, given.unitId, { ...given, lock })
+  if (free === null && (await placeStays(trx, needs)).length > 0)
+    throw unprocessable('unit_not_assigned', 'No unit is free for these nights')
+  if (!lock) return
+  const proposed = await sql<{ unitId: string; from: string; to: string }>(
+    trx,
+    `select unit_id, greatest(starts_on, ?::date) as "from", least(ends_on, ?::date) as "to" from unit_assignment
+     where reservation_id = ? and status = 'proposed' and starts_on < ?::date and ends_on > ?::date order by unit_id, starts_on`,
+    [from, to, reservationId, to, from],
+  )
+  for (const row of proposed) await promiseUnit(trx, reservationId, row.unitId, { ...row, lock })
+}
+
+/**
+ * Gives a confirmed stay the best fit where it lacks units, on a part of it if `from` or `to` is given, and promises what it has then if `lock` says so.
+ * 422 `unit_not_assigned` where none is free.
+ */
 export const assignBestFit = async (
   trx: Trx,
   reservationId: string,
-  { lock = false, expectedVersion = null }: Pick<Part, 'lock' | 'expectedVersion'> = {},
+  { lock = false, expectedVersion = null, from, to }: Part = {},
 ): Promise<void> => {
-  await lockStay(trx, reservationId, expectedVersion)
+  const stay = await lockStay(trx, reservationId, expectedVersion)
+  if (from !== undefined || to !== undefined) return assignPart(trx, reservationId, partOf(stay, { from, to }), lock)
   if ((await assignUnits(trx, reservationId)) === 'stranded')
     throw unprocessable('unit_not_assigned', 'No unit is free for the stay')
   if (!lock) return

@@ -73,6 +73,25 @@ describe('The desk moves and takes back', () => {
     expect((await send(id, 'assign', { unitId: elsewhere.unitIds[0] })).body.code).to.equal('unit_not_in_property')
   })
 
+  it('gives a part of the stay the best fit where it lacks a unit then, and promises that part alone', async () => {
+    const id = await book(15, 4)
+    await send(id, 'unassign')
+    const [from, to] = [house.day(16), house.day(18)]
+    const stay = async () => (await rowsOf(house, id)).map((row) => [row.status, row.from, row.to])
+    expect((await send(id, 'assign', { from, to })).status).to.equal(200)
+    expect(await stay()).to.deep.equal([['proposed', from, to]])
+    expect((await send(id, 'assign', { from: house.day(17), lock: true })).status).to.equal(200)
+    const rows = await stay()
+    expect(rows).to.have.deep.members([
+      ['proposed', from, house.day(17)],
+      ['locked', house.day(17), to],
+      ['locked', to, house.day(19)],
+    ])
+    const reversed = await send(id, 'assign', { from: to, to: from })
+    expect([reversed.status, codes(reversed)]).to.deep.equal([400, ['to']])
+    expect(await stay()).to.deep.equal(rows)
+  })
+
   it('takes a check-in back on its day: the unit is dirty and promised, the folio waits again, and the guest may come once more', async () => {
     const id = await book()
     await payAll(house, id)

@@ -137,7 +137,7 @@ const releaseNights = async (trx: Trx, group: BookingGroupRow, nights: readonly 
 
 type Released = { from?: string | undefined; to?: string | undefined; unitTypeIds?: readonly string[] | undefined }
 
-/** Gives rooms that are not picked up back to sale (G5): all nights to come, or those of `[from, to)` and some types. */
+/** Gives rooms that are not picked up back to sale (G5): all nights to come, or those of `[from, to)` and some types. 400 for a range without a night. */
 export const releaseGroup = async (
   trx: Trx,
   id: string,
@@ -146,6 +146,7 @@ export const releaseGroup = async (
 ): Promise<void> => {
   const { group, nights, businessDate } = await lockGroup(trx, id, expected)
   groupLifecycle.allow('released', group.status)
+  if (from !== undefined && to !== undefined && to <= from) throw invalid([{ field: 'to', message: 'must be after from' }])
   const others = (unitTypeIds ?? []).filter((one) => !nights.some(({ unitTypeId }) => unitTypeId === one))
   await refuseTypes(trx, group.propertyId, others, 'unitTypeIds')
   const named = nights.filter(
