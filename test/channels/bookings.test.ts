@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { replaceMappings } from '../../db/channels/mappings.ts'
 import { applyNow } from '../../db/channels/apply.ts'
+import { acceptAmendment, addRoom, proposeAmendment, readAmendment } from '../../db/reservations/index.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import type { BookingRow, ReservationNightRow } from '../../db/rows.ts'
@@ -9,6 +10,7 @@ import { recountNights } from '../../db/units/recount.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { refusal } from '../support/refusals.ts'
 import { writeRestrictions } from '../support/restrictions.ts'
 import { makeHold } from '../support/stay.ts'
 import {
@@ -105,6 +107,27 @@ describe('What a channel books', function () {
     )
     expect(folio).to.deep.equal({ status: 'open', isPrimary: true })
     expect((await nights()).map((night) => night.sold)).to.deep.equal([1, 1])
+  })
+
+  it('keeps its dates, price and rooms from the desk, unless it says that it overrides the channel', async () => {
+    const [stored] = await receive(house, id, revision({ total: 34_667, rooms: 1 }))
+    const [stay] = await staysOf(house, stored?.bookingId ?? null)
+    const longer = { departure: house.day(week * 10 + 3) }
+    const [stayId, bookingId] = [stay?.id ?? '', stored?.bookingId ?? '']
+    const proposal = await house.inHouse((trx) => proposeAmendment(trx, stayId, longer))
+    const shown = await house.inHouse((trx) => readAmendment(trx, stayId, proposal))
+    expect(shown.needsOverride).to.include('channel')
+    const refused = await refusal(house.inHouse((trx) => acceptAmendment(trx, stayId, proposal, null)))
+    expect(refused.code).to.equal('transition_blocked')
+    expect(JSON.stringify(refused.errors)).to.include('channel_managed')
+    const { unitTypeId, ratePlanId } = house
+    const [arrival, departure] = [house.day(week * 10), house.day(week * 10 + 1)]
+    const room = { unitTypeId, ratePlanId, arrival, departure, adults: 2, childrenAges: [], extras: [] }
+    const more = await refusal(house.inHouse((trx) => addRoom(trx, bookingId, room, {})))
+    expect(more.code).to.equal('channel_managed')
+    const override = { rules: ['channel'] as const, reason: 'The channel was told', priceCutBps: null }
+    await house.inHouse((trx) => acceptAmendment(trx, stayId, proposal, override))
+    expect((await staysOf(house, bookingId))[0]?.departure).to.equal(longer.departure)
   })
 
   it('tells taxes on top apart where the channel’s total holds them', async () => {

@@ -91,6 +91,20 @@ describe('A booking by the desk for a group', () => {
     await exact()
   })
 
+  it('keeps the rooms that are picked up in its allotment', async () => {
+    await confirm()
+    await book()
+    const rooms = (quantity: number) => ({
+      nights: [{ unitTypeId: house.unitTypeId, from: house.day(0), to: house.day(1), quantity, amount: 15_000 }],
+    })
+    for (const body of [rooms(0), { nights: [] }]) {
+      const below = await manager.send('PUT', `groups/${groupId}/allotment`, body)
+      expect([below.status, below.body.code], JSON.stringify(below.body)).to.deep.equal([409, 'allotment_in_use'])
+    }
+    expect((await manager.send('PUT', `groups/${groupId}/allotment`, rooms(1))).status).to.equal(200)
+    await exact()
+  })
+
   it('moves money between its rooms and the master folio of the group, and to no other', async () => {
     const { masterFolioId } = (await confirm()).body
     const { body } = await book({ rooms: [room()] })
