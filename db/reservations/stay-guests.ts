@@ -118,6 +118,7 @@ export const addStayGuest = async (
   const party = await nameParty(trx, {
     source,
     booker: named,
+    bookerAt: '',
     rooms: [],
     language: booking.language,
   })
