@@ -31,7 +31,7 @@ export { dismissDuplicate, listDuplicates, readDuplicate } from './duplicates.ts
 export { findGuests, guestSorts, listGuests } from './list.ts'
 export { matchGuests } from './match.ts'
 export { mergeFields, mergeGuests } from './merge.ts'
-export { addNote, alertMoments, deleteNote, listNotes, readNoteFacts } from './notes.ts'
+export { addNote, alertMoments, alertsOf, deleteNote, readNoteFacts } from './notes.ts'
 export type { AlertMoment } from './notes.ts'
 export { beforeErasing, blockerCodes, erasureBlockersWith } from './privacy/doors.ts'
 export type { Blocker } from './privacy/doors.ts'

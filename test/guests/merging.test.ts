@@ -252,6 +252,47 @@ describe('Profiles that may be one person', () => {
     }
   })
 
+  it('bring notes and warnings of all of them to the desk that books them, reads the lists and checks them in', async () => {
+    const { propertyId, unitTypeId, ratePlanId, today, day } = desk.house
+    const [survivor, merged, later] = [await create(), await create(), await create()]
+    const note = (alertAt: string, text: string, audience = 'front_desk') =>
+      call('POST', `guests/${merged}/notes`, { text, audience, alertAt })
+    await note('booking', 'Wants the garden')
+    await note('booking', 'Pays late', 'billing')
+    await note('check_in', 'Signs in German')
+    await call('POST', `guests/${merged}/blocks`, { level: 'warn', reason: 'Loud' })
+    await merge(survivor, merged)
+    const room = { unitTypeId, ratePlanId, arrival: today, departure: day(1), adults: 2, childrenAges: [] }
+    const book = (guestId: string, role: string) =>
+      call('POST', 'bookings', { propertyId, source: 'desk', booker: { guestId }, rooms: [room] }, { role })
+    const texts = (alerts: { text: string }[]) => alerts.map((one) => one.text)
+    const made = await book(survivor, 'receptionist')
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    expect(texts(made.body.alerts)).to.deep.equal(['Wants the garden', 'Pays late'])
+    expect(made.body.warnings.map((one: { code: string }) => one.code)).to.deep.equal(['guest_warned'])
+    const [{ id }] = made.body.reservations
+    const atDoor = async (role: string) => {
+      const { body } = await call('GET', `reservations/${id}/transitions`, undefined, { role })
+      return texts(body.commands.find((one: { id: string }) => one.id === 'T13').alerts)
+    }
+    expect([await atDoor('manager'), await atDoor('finance')]).to.deep.equal([['Signs in German'], []])
+    const { body: arrivals } = await call('GET', `front-desk/arrivals?propertyId=${propertyId}`)
+    expect(
+      texts(arrivals.data.find((one: { reservationId: string }) => one.reservationId === id).alerts),
+    ).to.deep.equal(['Signs in German'])
+    const other = await book(later, 'manager')
+    expect([other.body.alerts, other.body.warnings]).to.deep.equal([[], []])
+    const stay = other.body.reservations[0].id
+    const added = await call('POST', `reservations/${stay}/guests`, { guestId: merged })
+    expect(texts(added.body.alerts), 'whoever is added').to.include('Wants the garden')
+    expect(added.body.warnings).to.have.length(1)
+    const [first, second] = [await create(), await create()]
+    const { body: third } = await book(second, 'manager')
+    await merge(first, second)
+    const twice = await call('POST', `reservations/${third.reservations[0].id}/guests`, { guestId: first })
+    expect(twice.body.code, 'one person').to.equal('duplicate')
+  })
+
   it('are blocked in the list by a block on any of them', async () => {
     const [survivor, merged] = [await create({ firstName: 'Barred' }), await create({ firstName: 'Barred' })]
     await call('POST', `guests/${merged}/blocks`, { level: 'refuse', reason: 'Broke the door' })
