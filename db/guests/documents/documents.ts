@@ -20,6 +20,7 @@ import { GuestDocument } from '../models.ts'
 import { profileKey } from '../profile.ts'
 import { groupOf } from '../resolve.ts'
 import { maskNumber } from '../rules/masks.ts'
+import { imageLimit } from './image-limit.ts'
 import { documentPlace, holdersOf, isSame, lockNumbers, numberIndex, refuseFalseNumber } from './numbers.ts'
 import type { DocumentWords, NewDocument } from './numbers.ts'
 
@@ -232,8 +233,8 @@ export const listDocuments = async (trx: Trx, guestIds: readonly string[]) => {
     openDocuments(trx, guestIds),
     prepared<FileFacts>(
       trx,
-      `select document_id, side, media_type, bytes, delete_after, created_at from guest_document_file
-       where guest_id = any(?::uuid[]) order by document_id, side`,
+      `select f.document_id, f.side, f.media_type, f.bytes, l.delete_after, f.created_at from guest_document_file f ${imageLimit}
+       where f.guest_id = any(?::uuid[]) order by f.document_id, f.side`,
       [guestIds],
     ),
   ])
