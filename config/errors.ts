@@ -55,6 +55,19 @@ export const unavailable = (
   retryAfterSeconds = 2,
 ) => new ApiError('service_unavailable', message, { retryAfterSeconds })
 
+/** An error with one of its fields by another name: that of the request, where a command names its own. Any other error is answered as it is. */
+export const renamedField = (error: unknown, from: string, to: string): unknown => {
+  if (!(error instanceof ApiError) || from === to || !error.errors?.some(({ field }) => field === from)) return error
+  const { code, message, retryAfterSeconds, headers } = error
+  const errors = error.errors.map((one) => (one.field === from ? { ...one, field: to } : one))
+  return new ApiError(code, message, {
+    errors,
+    cause: error,
+    ...(retryAfterSeconds ? { retryAfterSeconds } : {}),
+    ...(headers ? { headers } : {}),
+  })
+}
+
 const recoveries = new WeakMap<Error, () => Promise<boolean>>()
 
 /**

@@ -27,7 +27,6 @@ import {
   changeCustomer,
   createCustomer,
   listCustomers,
-  lockCustomer,
   readCustomer,
   readStatement,
   restoreCustomer,
@@ -160,7 +159,7 @@ const create = customers.create({
   summary: 'Create a billing customer',
   description:
     'A tax number of Brazil is a CNPJ, of a person a CPF; its check digits are looked at. `creditLimit` null is no limit, and 0 no direct billing. With `billing: monthly` stays wait as unbilled and become one invoice on `billingDay`. A company points here by its `customerId`.',
-  errors: ['duplicate_customer', 'reference_not_found'],
+  errors: ['duplicate_customer', 'guest_erased', 'reference_not_found'],
   body: Obj(fields),
   example: {
     kind: 'company',
@@ -181,12 +180,19 @@ const change = customers.change({
   summary: 'Change a customer, its credit limit or credit hold',
   description:
     'A lowered limit stops new bills alone. Kind and currency are fixed after the first document that is no draft. Contacts are replaced whole.',
-  errors: ['duplicate_customer', 'reference_not_found', 'locked_field', 'receivable_busy', 'invalid_transition'],
+  errors: [
+    'duplicate_customer',
+    'guest_erased',
+    'reference_not_found',
+    'locked_field',
+    'receivable_busy',
+    'invalid_transition',
+  ],
   body: Sparse(Obj(fields)),
   example: { termDays: 21 },
   command: async ({ trx, id, body, admission, expectedVersion }) => {
     refuseBeyondContacts(admission, body, 'update')
-    await changeCustomer(trx, await lockCustomer(trx, id, expectedVersion), body)
+    await changeCustomer(trx, id, body, expectedVersion)
   },
 })
 

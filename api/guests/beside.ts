@@ -38,6 +38,7 @@ import {
 import { shownGuest, viewerOf } from './show.ts'
 
 const record = { table: 'guest', param: 'guestId', lockedBy: 'command' } as const
+const document = { table: 'guest_document', param: 'documentId', lockedBy: 'command' } as const
 const passive = ['guest_merged', 'guest_erased'] as const
 
 const addConsent = route({
@@ -126,10 +127,11 @@ const removeDocument = route({
   path: `${ofGuest}/documents/:documentId`,
   summary: 'Delete a document with its images',
   access: can('delete', 'GuestDocument'),
+  record: document,
   returns: Obj({ id: Uuid }, { title: 'Removed' }),
   errors: [...passive, 'in_use'],
-  handle: async ({ trx, params }) => {
-    await deleteDocument(trx, params.guestId, params.documentId)
+  handle: async ({ trx, params, expectedVersion }) => {
+    await deleteDocument(trx, params.guestId, params.documentId, expectedVersion)
     return { id: params.documentId }
   },
 })
@@ -142,6 +144,7 @@ const putFile = route({
   description:
     'JPEG, PNG, WebP or PDF up to 10 MiB as base64, told by its content. An image that was there is replaced. It is sealed by the key of the guest, and shown by `reveal` alone.',
   access: can('update', 'GuestDocument'),
+  record: document,
   bodyLimit: 14 * 1024 * 1024,
   params: Obj({ side: OneOf([...sides]) }),
   body: Obj({ mediaType: OneOf([...documentTypes]), data: Text(4, 14_600_000, { cardNumber: 'exempt' }) }),
@@ -151,9 +154,9 @@ const putFile = route({
   },
   returns: GuestDocument,
   errors: [...passive, 'file_type_mismatch', 'file_too_large'],
-  handle: async ({ trx, params, body: { mediaType, data } }) => {
+  handle: async ({ trx, params, body: { mediaType, data }, expectedVersion }) => {
     const bytes = await fileContent(mediaType, data)
-    await storeFile(trx, params.guestId, params.documentId, params.side, { mediaType, bytes })
+    await storeFile(trx, params.guestId, params.documentId, params.side, { mediaType, bytes }, expectedVersion)
     return readDocument(trx, params.guestId, params.documentId)
   },
 })
@@ -163,8 +166,10 @@ const verify = route({
   method: 'POST',
   path: `${ofGuest}/documents/:documentId/verify`,
   summary: 'Accept or reject a document after checking it',
-  description: '`keepFiles: false` removes its images with the verification.',
+  description:
+    '`reason` is required where it is rejected. `keepFiles: false` removes its images with the verification.',
   access: can('verify', 'GuestDocument'),
+  record: document,
   body: Obj({
     decision: OneOf(['verified', 'rejected']),
     method: OneOf(['in_person', 'video', 'provider']),
@@ -174,8 +179,8 @@ const verify = route({
   example: { decision: 'verified', method: 'in_person' },
   returns: GuestDocument,
   errors: [...passive, 'document_expired', 'duplicate_guest', 'invalid_transition'],
-  handle: async ({ trx, params, body }) => {
-    await verifyDocument(trx, params.guestId, params.documentId, body)
+  handle: async ({ trx, params, body, expectedVersion }) => {
+    await verifyDocument(trx, params.guestId, params.documentId, body, expectedVersion)
     return readDocument(trx, params.guestId, params.documentId)
   },
 })
@@ -205,10 +210,10 @@ const block = route({
   }),
   example: { level: 'warn', reason: 'Left without paying the minibar', propertyId: sampleId('propertyId') },
   returns: GuestBlock,
-  errors: [...passive, 'already_blocked', 'reference_not_found'],
-  handle: async ({ trx, params, body, admission }) => {
+  errors: [...passive, 'version_conflict', 'already_blocked', 'reference_not_found'],
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
     admission.check('create', 'GuestBlock', { propertyId: body.propertyId ?? null, level: body.level })
-    return shownBlock(trx, params.guestId, await blockGuest(trx, params.guestId, body), admission)
+    return shownBlock(trx, params.guestId, await blockGuest(trx, params.guestId, body, expectedVersion), admission)
   },
 })
 

@@ -26,6 +26,7 @@ import {
   readCompany,
   restoreCompany,
 } from '../../db/guests/index.ts'
+import { maskContacts } from '../../db/documents/index.ts'
 import { resource } from '../lib/resource.ts'
 import { Version } from './schemas.ts'
 
@@ -82,7 +83,17 @@ const shown = {
   updatedAt: Instant,
 }
 const CompanySummary = Obj(shown, { title: 'CompanySummary' })
-const Company = Obj({ ...shown, contacts: List(Contact, { max: 20 }) }, { title: 'Company' })
+const ShownContact = Obj(
+  {
+    name: Text(1, 400),
+    role: Opt(Text(1, 100)),
+    email: Opt(Text(0, 254)),
+    phone: Opt(Text(0, 20)),
+    notes: Opt(Text(1, 500)),
+  },
+  { title: 'ShownCompanyContact' },
+)
+const Company = Obj({ ...shown, contacts: List(ShownContact, { max: 20 }) }, { title: 'Company' })
 
 const companies = resource({
   name: 'companies',
@@ -92,6 +103,8 @@ const companies = resource({
   param: 'companyId',
   record: Company,
   read: readCompany,
+  show: (company, admission) =>
+    admission.isMasked('Company') ? { ...company, contacts: maskContacts(company.contacts) } : company,
 })
 
 const list = companies.list({
@@ -126,7 +139,10 @@ const create = companies.create({
   command: ({ trx, body }) => createCompany(trx, body),
 })
 
-const read = companies.read({ summary: 'Read a corporate account' })
+const read = companies.read({
+  summary: 'Read a corporate account',
+  description: 'Its contacts are masked for roles that see personal data masked.',
+})
 
 const change = companies.change({
   summary: 'Change identity, contacts, commission or billing customer',

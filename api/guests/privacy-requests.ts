@@ -124,7 +124,7 @@ const create = requests.create({
   summary: 'Register a request for access, correction or erasure',
   description:
     'It is due 15 days after its receipt. One of each kind is open per guest. `correction` names the fields to be changed, with their values.',
-  errors: ['not_found', 'guest_merged', 'guest_erased', 'privacy_request_open'],
+  errors: ['reference_not_found', 'guest_erased', 'privacy_request_open'],
   body: Obj({
     guestId: Uuid,
     kind: Kind,

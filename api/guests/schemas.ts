@@ -224,9 +224,12 @@ export const Guest = Obj(
     address: Nullable(PostalAddress),
     preferences,
     /** Fields that are shown masked, or not at all. */
-    masked: List(OneOf(['email', 'phone', 'otherPhone', 'address', 'preferences', 'birthDate', 'documents']), {
-      max: 7,
-    }),
+    masked: List(
+      OneOf(['email', 'phone', 'otherPhone', 'gender', 'address', 'preferences', 'birthDate', 'documents']),
+      {
+        max: 8,
+      },
+    ),
     tags: List(Tag, { max: 20 }),
     source: Source,
     mergedIntoId: Nullable(Uuid),

@@ -95,13 +95,16 @@ const list = conversations.list({
   },
 })
 
-const change = conversations.change({
-  summary: 'Change assignee, guest or reservation of a conversation',
-  errors: ['reference_not_found'],
-  body: Obj({ assigneeId: Opt(Nullable(Uuid)), guestId: Opt(Nullable(Uuid)), reservationId: Opt(Nullable(Uuid)) }),
-  example: { assigneeId: null },
-  command: ({ trx, id, body }) => changeConversation(trx, id, body),
-})
+const change = {
+  ...conversations.change({
+    summary: 'Change assignee, guest or reservation of a conversation',
+    errors: ['reference_not_found', 'guest_erased'],
+    body: Obj({ assigneeId: Opt(Nullable(Uuid)), guestId: Opt(Nullable(Uuid)), reservationId: Opt(Nullable(Uuid)) }),
+    example: { assigneeId: null },
+    command: ({ trx, id, body, expectedVersion }) => changeConversation(trx, id, body, expectedVersion),
+  }),
+  record: { ...conversations.lock, lockedBy: 'command' as const },
+}
 
 const reply = route({
   id: 'conversations.reply',

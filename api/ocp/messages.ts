@@ -180,7 +180,14 @@ const create = messages.create({
   description:
     'To a guest, to the guest of a reservation or payment, or to an address. Whether anything can be sent at all is answered at once; everything is checked again when the message leaves.',
   action: 'send',
-  errors: ['reference_not_found', 'not_found', 'context_mismatch', 'template_not_published', ...reachable],
+  errors: [
+    'reference_not_found',
+    'guest_erased',
+    'not_found',
+    'context_mismatch',
+    'template_not_published',
+    ...reachable,
+  ],
   body: Obj({
     propertyId: Uuid,
     guestId: Opt(Uuid),

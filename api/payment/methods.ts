@@ -64,6 +64,7 @@ const create = route({
     'gateway_account_not_ready',
     'method_unavailable',
     'reference_not_found',
+    'guest_erased',
     'return_url_not_allowed',
     'not_found',
   ],

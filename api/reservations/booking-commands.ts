@@ -9,7 +9,8 @@ import {
   confirmHeld,
   createBooking,
   extendHold,
-  readReservation,
+  readBooking,
+  toldAtBooking,
 } from '../../db/reservations/index.ts'
 import { notFound } from '../../config/errors.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -20,7 +21,7 @@ import { personOf, quotedOf, roomOf } from './people.ts'
 import { Hold, NamedPerson, Override, QuotedRoomWords, Room, roomFields } from './requests.ts'
 import { bookings } from './resources.ts'
 import { Reservation } from './schemas.ts'
-import { showReservation } from './views.ts'
+import { audiencesFor, toldOfStay } from './views.ts'
 
 /** Errors of every command that sells rooms. */
 const sales = [
@@ -110,9 +111,9 @@ const create = bookings.create({
     hold: { kind: 'option' },
     source: 'phone',
   },
-  command: ({ trx, body: { booker, rooms = [], quoted, source, override, ...body }, caller, admission }) => {
+  command: async ({ trx, body: { booker, rooms = [], quoted, source, override, ...body }, caller, admission }) => {
     admission.check('create', 'Booking', { propertyId: body.propertyId })
-    return createBooking(trx, {
+    const bookingId = await createBooking(trx, {
       ...body,
       source: sourceOf(caller, source, body.checkIn !== undefined),
       booker: personOf(booker, 'booker'),
@@ -120,6 +121,8 @@ const create = bookings.create({
       quoted: quoted?.map((one, index) => quotedOf(one, `quoted.${index}.`)),
       override: grantOverride({ caller, admission }, override),
     })
+    const told = await toldAtBooking(trx, { bookingId }, audiencesFor(admission))
+    return { ...(await readBooking(trx, bookingId)), ...told }
   },
 })
 
@@ -155,7 +158,7 @@ const add = route({
       source: caller.kind === 'api_key' ? 'api' : 'staff',
       expectedVersion,
     })
-    return showReservation(await readReservation(trx, id), admission)
+    return toldOfStay(trx, id, admission)
   },
 })
 

@@ -22,6 +22,7 @@ import { alertMoments, audiences } from '../../db/guests/index.ts'
 import { flags } from '../../db/reservations/index.ts'
 import { stamps } from '../properties/schemas.ts'
 import { UnitName } from '../units/schemas.ts'
+import { told } from './told.ts'
 
 export const statuses = ['held', 'confirmed', 'checked_in', 'checked_out', 'cancelled', 'no_show', 'expired'] as const
 export const sources = ['phone', 'email', 'desk', 'walk_in', 'portal', 'api', 'channel', 'group'] as const
@@ -271,6 +272,7 @@ export const Reservation = Obj(
     deposits: Opt(List(Installment, { max: 1_000 })),
     fees: Opt(Obj({ cancelNow: Nullable(Amount), nextDeadline: Nullable(Instant) })),
     folioSummary: Opt(FolioSummary),
+    ...told,
     ...stamps,
   },
   { title: 'Reservation' },
@@ -308,6 +310,7 @@ export const Booking = Obj(
     /** Balance at departure of all rooms. */
     projected: Opt(SignedAmount),
     reservations: List(ReservationSummary, { max: 99 }),
+    ...told,
     ...stamps,
   },
   { title: 'Booking' },

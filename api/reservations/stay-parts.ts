@@ -33,7 +33,8 @@ import { personOf } from './people.ts'
 import { NamedPerson, Override } from './requests.ts'
 import { reservations } from './resources.ts'
 import { Purpose, Reservation, ReservationStatus } from './schemas.ts'
-import { showReservation } from './views.ts'
+import { Alerts, Notice } from './told.ts'
+import { audiencesFor, showReservation, toldOfStay } from './views.ts'
 
 const change = reservations.change({
   summary: 'Change arrival time, purpose, segment or requests',
@@ -52,7 +53,6 @@ const change = reservations.change({
   command: ({ trx, id, body, expectedVersion }) => changeStayFields(trx, id, body, expectedVersion),
 })
 
-const Notice = { code: Text(1, 60), message: Text(1, 500) }
 const Transitions = Obj(
   {
     version: Int(1, 2_147_483_647),
@@ -76,6 +76,8 @@ const Transitions = Obj(
           { max: 50 },
         ),
         warnings: List(Obj(Notice), { max: 50 }),
+        /** Notes of the stay and its guests that are told at this moment. */
+        alerts: Alerts,
         effects: Obj({
           fee: Amount,
           refund: Amount,
@@ -102,7 +104,12 @@ const transitions = route({
   access: can('read', 'Reservation'),
   returns: Transitions,
   handle: async ({ trx, params: { reservationId }, caller, admission }) => {
-    const preview = await previewTransitions(trx, reservationId, (rule) => mayOverride({ caller, admission }, rule))
+    const preview = await previewTransitions(
+      trx,
+      reservationId,
+      (rule) => mayOverride({ caller, admission }, rule),
+      audiencesFor(admission),
+    )
     admission.check('read', 'Reservation', { propertyId: preview.propertyId })
     return preview
   },
@@ -153,7 +160,7 @@ const addGuest = route({
         expectedVersion,
       },
     )
-    return showReservation(await readReservation(trx, reservationId), admission)
+    return toldOfStay(trx, reservationId, admission)
   },
 })
 

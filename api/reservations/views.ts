@@ -1,4 +1,6 @@
 import { audiencesOf } from '../../db/guests/index.ts'
+import type { Trx } from '../../db/lib/connection.ts'
+import { readReservation, toldAtBooking } from '../../db/reservations/index.ts'
 import type { BookingShown, ReservationListed, ReservationShown } from '../../db/reservations/index.ts'
 import type { Admission } from '../lib/caller.ts'
 
@@ -13,9 +15,12 @@ export const withoutSums = ({
   ...row
 }: ReservationListed) => row
 
+/** The audiences whose notes the caller reads. */
+export const audiencesFor = (admission: Admission) => audiencesOf(admission.role, admission.can('read', 'Guest'))
+
 /** A reservation as the caller may see it: notes of their audiences, amounts where they may read folios. */
 export const showReservation = (found: ReservationShown, admission: Admission) => {
-  const audiences = audiencesOf(admission.role, admission.can('read', 'Guest'))
+  const audiences = audiencesFor(admission)
   const shown = { ...found, notes: found.notes.filter((note) => audiences.includes(note.audience)) }
   if (admission.can('read', 'Folio')) return shown
   const {
@@ -44,4 +49,11 @@ export const showBooking = (found: BookingShown, admission: Admission) => {
   if (admission.can('read', 'Folio')) return found
   const { total: _a, credit: _c, balance: _b, projected: _p, commissionRate: _r, ...rest } = found
   return { ...rest, reservations: found.reservations.map(withoutSums) }
+}
+
+/** A reservation to which people were added, with the notes and warnings of which the desk is told then. */
+export const toldOfStay = async (trx: Trx, reservationId: string, admission: Admission) => {
+  const found = await readReservation(trx, reservationId)
+  const told = await toldAtBooking(trx, { bookingId: found.bookingId, reservationId }, audiencesFor(admission))
+  return { ...showReservation(found, admission), ...told }
 }

@@ -27,6 +27,7 @@ import {
   waitlistSorts,
 } from '../../db/reservations/index.ts'
 import type { WaitlistShown } from '../../db/reservations/index.ts'
+import { seesContact } from '../guests/show.ts'
 import type { Admission } from '../lib/caller.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 import { resource } from '../lib/resource.ts'
@@ -75,7 +76,7 @@ const WaitlistEntry = Obj(
 const show = (entry: WaitlistShown, admission: Admission) => {
   if (entry.contact === null) return { ...entry, contact: null }
   const { name, email, phone } = entry.contact
-  const isMasked = admission.isMasked('Guest')
+  const isMasked = !seesContact(admission)
   const contact = {
     name,
     ...(email === undefined ? {} : { email: isMasked ? maskEmail(email) : email }),

@@ -42,13 +42,7 @@ export { receivableStatementTarget } from './receipts/statement.ts'
 export { undoAllocation } from './receipts/undo.ts'
 export { receiptSumsText, receivableSumsText } from './checks.ts'
 export { exposureText, receivableChecklist, receivableControls } from './controls.ts'
-export {
-  archiveCustomer,
-  changeCustomer,
-  createCustomer,
-  lockCustomer,
-  restoreCustomer,
-} from './customers/customers.ts'
+export { archiveCustomer, changeCustomer, createCustomer, restoreCustomer } from './customers/customers.ts'
 export { receivableErasureBlockers, sealErasedCustomers, sealForgottenCustomers } from './customers/erasure.ts'
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'

@@ -8,6 +8,7 @@ export {
   checkContacts,
   identityOf,
   isPerson,
+  maskContacts,
   maskDocument,
   maskParty,
   normalDocument,

@@ -104,6 +104,16 @@ const maskName = (name: string): string =>
     .map((word) => `${word.slice(0, 1)}***`)
     .join(' ')
 
+/** The people of a firm for readers who see personal data masked. */
+export const maskContacts = (
+  contacts: readonly { name: string; email?: string | undefined; phone?: string | undefined }[],
+) =>
+  contacts.map(({ name, email, phone }) => ({
+    name: maskName(name),
+    ...(email === undefined ? {} : { email: maskEmail(email) }),
+    ...(phone === undefined ? {} : { phone: maskPhone(phone) }),
+  }))
+
 /** A party for readers who see personal data masked: reached by nothing whole, and a person's name and number hidden. */
 export const maskParty = <Shown extends PartyIdentity & PartyContacts>(party: Shown): Shown => ({
   ...party,
@@ -117,11 +127,7 @@ export const maskParty = <Shown extends PartyIdentity & PartyContacts>(party: Sh
   email: party.email === null ? null : maskEmail(party.email),
   phone: party.phone === null ? null : maskPhone(party.phone),
   address: null,
-  contacts: party.contacts.map(({ name, email, phone }) => ({
-    name: maskName(name),
-    ...(email === undefined ? {} : { email: maskEmail(email) }),
-    ...(phone === undefined ? {} : { phone: maskPhone(phone) }),
-  })),
+  contacts: maskContacts(party.contacts),
 })
 
 /** The identity of a party that is no record: its number, else its name in capitals (G23). */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import { guestBlocked, guestUnblocked } from '../../config/events/guests.ts'
-import { todayIn } from '../../config/time.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
@@ -11,9 +10,11 @@ import { changeRow, insertRow } from '../lib/records.ts'
 import { seal, unsealGuests } from '../lib/sealing/index.ts'
 import type { GuestBlockRow } from '../rows.ts'
 import { presentDay } from '../units/index.ts'
+import { dayOf } from './day.ts'
 import { lockGuest, refuseStale } from './lock.ts'
 import { GuestBlock } from './models.ts'
 import { profileKey } from './profile.ts'
+import { isOfGuest } from './resolve.ts'
 
 const blockPlace = (id: string) => ({ table: 'guest_block', rowId: id, purpose: 'reason' })
 
@@ -25,27 +26,18 @@ export type NewBlock = {
   endsOn?: string | null | undefined
 }
 
-/** The present day of a house; of a block for all houses, the earliest of their days, so that it holds in each of them at once. */
-const dayOf = async (trx: Trx, propertyId: string | null): Promise<string> => {
-  const row = await sqlOne<{ day: string }>(
-    trx,
-    `select min(${presentDay('y')})::date as day from property y where y.id = ? or (?::uuid is null and y.status <> 'archived') having count(*) > 0`,
-    [propertyId, propertyId],
-  )
-  if (!row && propertyId !== null)
-    throw unprocessable('reference_not_found', 'There is no such property', [
-      { field: 'propertyId', message: 'does not exist' },
-    ])
-  return row?.day ?? todayIn('UTC')
-}
-
 /**
  * Puts a guest on the blocklist (B1), with the documents of all profiles of the guest, so that a new profile with one of them is found. Blocks that
  * are over are lifted; 422 `already_blocked` where one stands for the same property.
  */
-export const blockGuest = async (trx: Trx, guestId: string, block: NewBlock): Promise<string> => {
+export const blockGuest = async (
+  trx: Trx,
+  guestId: string,
+  block: NewBlock,
+  expected: number | null = null,
+): Promise<string> => {
   const { level, reason, propertyId = null, endsOn = null } = block
-  const { id: of } = await lockGuest(trx, guestId)
+  const { id: of } = await lockGuest(trx, guestId, expected)
   const today = await dayOf(trx, propertyId)
   const startsOn = block.startsOn ?? today
   if (endsOn !== null && endsOn < startsOn) throw invalid([{ field: 'endsOn', message: 'is before startsOn' }])
@@ -54,12 +46,12 @@ export const blockGuest = async (trx: Trx, guestId: string, block: NewBlock): Pr
   await sql(
     trx,
     `update guest_block set lifted_at = now(), lifted_by = coalesce(?::uuid, created_by), lift_reason = 'over', version = version + 1
-     where guest_id = ? and lifted_at is null and ends_on < ?::date`,
+     where ${isOfGuest('guest_id')} and lifted_at is null and ends_on < ?::date`,
     [by, of, today],
   )
   const standing = await sqlOne<{ id: string }>(
     trx,
-    `select id from guest_block where guest_id = ? and lifted_at is null and property_id is not distinct from ?::uuid`,
+    `select id from guest_block where ${isOfGuest('guest_id')} and lifted_at is null and property_id is not distinct from ?::uuid`,
     [of, propertyId],
   )
   if (standing)

@@ -3,7 +3,7 @@ import { conflict, invalid, notFound, unprocessable } from '../../config/errors.
 import { companyArchived, companyChanged, companyCreated, companyRestored } from '../../config/events/guests.ts'
 import { toE164 } from '../../config/phone-numbers.ts'
 import { isCnpj } from '../../config/tax-ids.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
 import { archivable } from '../lib/lifecycle.ts'
@@ -92,9 +92,12 @@ const refuseStrangeCustomer = async (trx: Trx, customerId: string | null | undef
     ])
 }
 
-/** Refuses a tax number that another active firm has; the unique index does where two come at once. */
+/** Refuses a tax number that another active firm has. Those with one number take turns, so that the second is told of the first. */
 const refuseTwin = async (trx: Trx, countryCode: string | null, taxId: string | null, self: string | null) => {
   if (taxId === null) return
+  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('company ' || ?, 0))`, [
+    `${contextOf(trx).tenantId ?? ''} ${countryCode ?? ''} ${taxId}`,
+  ])
   const twin = await sqlOne<{ id: string }>(
     trx,
     `select id from company where country_code = ? and tax_id = ? and status = 'active' and id is distinct from ?::uuid`,

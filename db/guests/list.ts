@@ -110,10 +110,13 @@ const isInForce = (scope: Condition): Part => ({
   values: [whereOf(scope, { propertyId: 'y.id' })],
 })
 
-/** Narrows profiles `g` to those with a block of a level, of their own or of a profile merged into them. Begins at the blocks, which are few. */
+/**
+ * Narrows profiles `g` to those whose strictest block has a level, of their own or of a profile merged into them. Begins at the blocks, which are few;
+ * levels are in the order of the alphabet, the strictest first.
+ */
 const withBlock = (inForce: Part, level: 'warn' | 'refuse'): Part => ({
   text: `g.id in (select x.id from guest_block b join guest m on m.tenant_id = b.tenant_id and m.id = b.guest_id
-    cross join lateral (values (m.id), (m.merged_into_id)) as x (id) where ${inForce.text} and b.level = ?)`,
+    cross join lateral (values (m.id), (m.merged_into_id)) as x (id) where ${inForce.text} group by x.id having min(b.level) = ?)`,
   values: [...inForce.values, level],
 })
 

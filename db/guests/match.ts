@@ -51,8 +51,8 @@ const cityOf = (profile: GuestProfile | null): string => plainText(profile?.addr
 
 /**
  * Compares a guest with those who have a document, an e-mail, a telephone or a name with birth date in common, and lists probable duplicates
- * (R6). Pairs that do not match any more are dropped; a dismissed pair is proposed again only when a document matches. Running it twice changes
- * nothing.
+ * (R6). Pairs that do not match any more are dropped; a dismissed pair is proposed again only when a document matches, a merged one once its merge was undone.
+ * Running it twice changes nothing.
  */
 export const matchGuests = async (trx: Trx, guestId: string): Promise<void> => {
   const self = await sqlOne<Pick<GuestRow, 'id' | 'sealed' | 'status'>>(
@@ -95,10 +95,10 @@ export const matchGuests = async (trx: Trx, guestId: string): Promise<void> => {
        on conflict (tenant_id, guest_a, guest_b) do update
          set score = excluded.score, matches = excluded.matches, version = guest_duplicate.version + 1,
            status = 'open', decided_by = null, decided_at = null
-       where (guest_duplicate.score, guest_duplicate.matches) is distinct from (excluded.score, excluded.matches)
-         and (guest_duplicate.status = 'open'
-           or (guest_duplicate.status = 'merged')
-           or ('document' = any(excluded.matches) and not 'document' = any(guest_duplicate.matches)))`,
+       where guest_duplicate.status = 'merged'
+         or ((guest_duplicate.score, guest_duplicate.matches) is distinct from (excluded.score, excluded.matches)
+           and (guest_duplicate.status = 'open'
+           or ('document' = any(excluded.matches) and not 'document' = any(guest_duplicate.matches))))`,
       { guestId, otherId, score, matches },
     )
 }

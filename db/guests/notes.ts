@@ -57,18 +57,16 @@ const shown = ({ id, guestId, audience, alertMoment, createdBy, createdAt }: Gue
 
 type Reader = {
   audiences: readonly Audience[]
-  /** Only notes to be shown at this moment. */
-  alertAt?: Exclude<AlertMoment, 'none'>
+  alertAt: Exclude<AlertMoment, 'none'>
 }
 
 /** Notes of guests that reach the reader, oldest first. Those of a merged profile are given with their own guest. */
-export const listNotes = async (trx: Trx, guestIds: readonly string[], { audiences, alertAt }: Reader) => {
+export const listNotes = async (trx: Trx, guestIds: readonly string[], { audiences }: Pick<Reader, 'audiences'>) => {
   if (audiences.length === 0 || guestIds.length === 0) return []
   const rows = await prepared<GuestNoteRow>(
     trx,
-    `select * from guest_note where guest_id = any(?::uuid[]) and audience = any(?::text[]) and (?::text is null or alert_moment = ?)
-     order by created_at, id`,
-    [guestIds, audiences, alertAt ?? null, alertAt ?? null],
+    `select * from guest_note where guest_id = any(?::uuid[]) and audience = any(?::text[]) order by created_at, id`,
+    [guestIds, audiences],
   )
   const texts = await unsealGuests<{ text: string }>(
     trx,
@@ -78,6 +76,35 @@ export const listNotes = async (trx: Trx, guestIds: readonly string[], { audienc
   return rows.flatMap((row, index) => {
     const words = texts[index]
     return words ? [shown(row, words.text)] : []
+  })
+}
+
+/**
+ * Notes that are told of guests at a moment, oldest first: of each guest those of all profiles that are one with it (R14). `of` is the id by which the guest
+ * was asked for.
+ */
+export const alertsOf = async (
+  trx: Trx,
+  guestIds: readonly string[],
+  { audiences, alertAt }: Reader,
+): Promise<{ id: string; of: string; text: string }[]> => {
+  if (audiences.length === 0 || guestIds.length === 0) return []
+  const rows = await prepared<GuestNoteRow & { of: string }>(
+    trx,
+    `select n.*, x.id as of from unnest(?::uuid[]) as x (id) join guest g on g.id = x.id
+     join guest m on m.tenant_id = g.tenant_id and (m.id = coalesce(g.merged_into_id, g.id) or m.merged_into_id = coalesce(g.merged_into_id, g.id))
+     join guest_note n on n.tenant_id = m.tenant_id and n.guest_id = m.id and n.audience = any(?::text[]) and n.alert_moment = ?
+     order by n.created_at, n.id`,
+    [[...new Set(guestIds)], audiences, alertAt],
+  )
+  const texts = await unsealGuests<{ text: string }>(
+    trx,
+    'profile',
+    rows.map((row) => ({ guestId: row.guestId, place: notePlace(row.id), sealed: row.sealed })),
+  )
+  return rows.flatMap(({ id, of }, index) => {
+    const words = texts[index]
+    return words ? [{ id, of, text: words.text }] : []
   })
 }
 

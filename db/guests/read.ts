@@ -1,11 +1,11 @@
 import { notFound } from '../../config/errors.ts'
-import { todayIn } from '../../config/time.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { GuestRow } from '../rows.ts'
 import { listBlocks } from './blocklist.ts'
 import { presentConsents } from './consents.ts'
+import { dayOf } from './day.ts'
 import { listDocuments } from './documents/documents.ts'
 import { openProfile } from './lock.ts'
 import { listNotes } from './notes.ts'
@@ -42,7 +42,8 @@ export const readGuest = async (trx: Trx, guestId: string, viewer: Viewer) => {
     [guestId],
   )
   const group = [guestId, ...mergedGuests.map(({ id }) => id)]
-  const [profile, documents, consents, notes, blocks, duplicates] = await Promise.all([
+  const [today, profile, documents, consents, notes, blocks, duplicates] = await Promise.all([
+    dayOf(trx),
     openProfile(trx, row),
     listDocuments(trx, group),
     presentConsents(trx, group),
@@ -60,6 +61,7 @@ export const readGuest = async (trx: Trx, guestId: string, viewer: Viewer) => {
   const isErased = row.status === 'erased'
   const masked = [
     ...(['email', 'phone', 'otherPhone'] as const).filter((field) => !seesContact && profile[field] !== null),
+    ...(!seesContact && profile.gender !== null ? (['gender'] as const) : []),
     ...(!seesContact && profile.address !== null ? (['address'] as const) : []),
     ...(!seesContact && profile.preferences.length > 0 ? (['preferences'] as const) : []),
     ...(profile.birthDate === null ? [] : (['birthDate'] as const)),
@@ -78,7 +80,7 @@ export const readGuest = async (trx: Trx, guestId: string, viewer: Viewer) => {
     phone: seesContact ? profile.phone : hidden(profile.phone, maskPhone),
     otherPhone: seesContact ? profile.otherPhone : hidden(profile.otherPhone, maskPhone),
     gender: seesContact ? profile.gender : null,
-    age: profile.birthDate === null ? null : ageOn(profile.birthDate, todayIn('UTC')),
+    age: profile.birthDate === null ? null : ageOn(profile.birthDate, today),
     address: seesContact ? profile.address : null,
     preferences: seesContact ? profile.preferences : [],
     masked: isErased ? [] : masked,

@@ -5,23 +5,22 @@ import type { GuestRow } from '../rows.ts'
 
 type Found = Pick<GuestRow, 'id' | 'status' | 'mergedIntoId'>
 
-export const guestErased = (guestId: string) =>
-  conflict('guest_erased', 'The personal data of this guest were erased', [
-    { field: 'guestId', message: `${guestId} is erased` },
-  ])
+export const guestErased = (guestId: string, field = 'guestId') =>
+  conflict('guest_erased', 'The personal data of this guest were erased', [{ field, message: `${guestId} is erased` }])
 
 /**
  * The guests that a request names: of a merged profile its survivor (R3). Each is locked FOR SHARE until the transaction ends, in the order of ids, so
  * that no erasure and no merge comes in between. Answers the survivor of each id. 422 `reference_not_found` for an id that the tenant does not
  * have, 409 `guest_erased` for a guest that is erased.
  *
- * @param field named in errors, such as `guestId`
+ * @param field named in errors, such as `guestId`; by id where the request has several places
  */
 export const resolveGuests = async (
   trx: Trx,
   guestIds: readonly string[],
-  field = 'guestId',
+  field: string | ((guestId: string) => string) = 'guestId',
 ): Promise<Map<string, string>> => {
+  const fieldOf = (guestId: string) => (typeof field === 'string' ? field : field(guestId))
   const named = [...new Set(guestIds)]
   if (named.length === 0) return new Map()
   const found = await prepared<Found>(trx, `select id, status, merged_into_id from guest where id = any(?::uuid[])`, [
@@ -33,7 +32,7 @@ export const resolveGuests = async (
     throw unprocessable(
       'reference_not_found',
       'A guest that the request names does not exist',
-      strangers.map((id) => ({ field, message: `${id} does not exist` })),
+      strangers.map((id) => ({ field: fieldOf(id), message: `${id} does not exist` })),
     )
   const locked = await prepared<Found>(
     trx,
@@ -41,11 +40,15 @@ export const resolveGuests = async (
     [[...new Set(known.values())]],
   )
   const erased = locked.find((row) => row.status === 'erased')
-  if (erased) throw guestErased(erased.id)
+  if (erased) throw guestErased(erased.id, fieldOf(named.find((id) => known.get(id) === erased.id) ?? erased.id))
   // It was merged after it was looked up: the request is run once more, and finds the survivor.
   if (locked.some((row) => row.status !== 'active')) throw overtaken()
   return known
 }
+
+/** The guest that a request names: of a merged profile its survivor. Locked and refused as `resolveGuests` does. */
+export const resolveGuest = async (trx: Trx, guestId: string, field?: string): Promise<string> =>
+  (await resolveGuests(trx, [guestId], field)).get(guestId) ?? guestId
 
 /**
  * A condition on a column of guest ids with one id as its value: true of every profile of that guest, the survivor and those merged into it (R3, R14), whichever

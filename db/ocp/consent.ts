@@ -17,7 +17,7 @@ export const hasConsent = async (trx: Trx, guestId: string | null, kind: Channel
   if (guestId === null) return false
   const row = await sqlOne<{ granted: boolean }>(
     trx,
-    `select ${consents('g.id', ':purpose')} as granted from guest g where g.id = :guestId`,
+    `select ${consents('coalesce(g.merged_into_id, g.id)', ':purpose')} as granted from guest g where g.id = :guestId`,
     { purpose: `marketing_${kind}`, guestId },
   )
   return row?.granted ?? false

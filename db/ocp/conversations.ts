@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { conflict, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { conversationClosed, conversationOpened } from '../../config/events/ocp.ts'
 import type { Event } from '../../config/events/event.ts'
-import { isOfGuest } from '../guests/index.ts'
+import { isOfGuest, resolveGuest } from '../guests/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -164,27 +164,39 @@ export type ConversationChange = {
   reservationId?: string | null | undefined
 }
 
-/** Assigns a conversation, or says whose it is. 422 for what does not exist in its house. The caller holds the row. */
-export const changeConversation = async (trx: Trx, id: string, change: ConversationChange): Promise<void> => {
-  const { propertyId } = await readRow(trx, Conversation, id)
+/** Assigns a conversation, or says whose it is; of a merged profile, that of its survivor. 409 `guest_erased`; 422 for what does not exist in its house. 409 `version_conflict`. */
+export const changeConversation = async (
+  trx: Trx,
+  id: string,
+  change: ConversationChange,
+  expected: number | null,
+): Promise<void> => {
+  // A guest is locked before the conversation, as by what the guest writes.
+  const named = change.guestId && (await resolveGuest(trx, change.guestId))
+  const row = await sqlOne<Pick<ConversationRow, 'propertyId' | 'version'>>(
+    trx,
+    `select property_id, version from conversation where id = ? for no key update`,
+    [id],
+  )
+  if (!row) throw notFound()
+  if (expected !== null && row.version !== expected) throw versionConflict(row.version)
+  const { propertyId } = row
   const refuse = (field: string) =>
     unprocessable('reference_not_found', 'A record that the request names does not exist', [
       { field, message: 'names nobody and nothing of this property' },
     ])
-  const { assigneeId, guestId, reservationId } = change
+  const { assigneeId, reservationId } = change
   if (
     assigneeId &&
     !(await sqlOne(trx, `select id from membership where user_id = ? and status = 'active'`, [assigneeId]))
   )
     throw refuse('assigneeId')
-  if (guestId && !(await sqlOne(trx, `select id from guest where id = ? and status = 'active'`, [guestId])))
-    throw refuse('guestId')
   if (
     reservationId &&
     !(await sqlOne(trx, `select id from reservation where id = ? and property_id = ?`, [reservationId, propertyId]))
   )
     throw refuse('reservationId')
-  await changeRow(trx, Conversation, id, change)
+  await changeRow(trx, Conversation, id, named ? { ...change, guestId: named } : change)
 }
 
 /** Marks a conversation as done. The next message of the guest opens another one. The caller holds the row. */

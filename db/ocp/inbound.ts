@@ -45,11 +45,11 @@ export const registerInbound = (heardBy: Listener): void => {
 
 const longest = 10_000
 
-/** The one guest with this address, among profiles in use; null where there is none or more than one. */
+/** The one guest with this address, of a merged profile its survivor; null where there is none or more than one. */
 const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffer): Promise<string | null> => {
   const rows = await sql<{ id: string }>(
     trx,
-    `select id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? and status = 'active' limit 2`,
+    `select distinct coalesce(merged_into_id, id) as id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? limit 2`,
     [index],
   )
   return rows.length === 1 ? (rows[0]?.id ?? null) : null

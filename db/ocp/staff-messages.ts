@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, tooMany, unprocessable } from '../../config/errors.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
+import { resolveGuest } from '../guests/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { insertRow, readRow } from '../lib/records.ts'
@@ -49,13 +50,11 @@ const limitUser = async (trx: Trx, userId: string | null): Promise<void> => {
 }
 
 /** Checks that the records a message names are of its house and belong together. 404, 422 */
-const judgeReferences = async (trx: Trx, { propertyId, guestId, reservationId, paymentId }: StaffMessage) => {
+const judgeReferences = async (trx: Trx, { propertyId, reservationId, paymentId }: StaffMessage) => {
   const refuse = (field: string) =>
     unprocessable('reference_not_found', 'A record that the message names does not exist in this property', [
       { field, message: 'names no record of the property' },
     ])
-  if (guestId && !(await sqlOne(trx, `select id from guest where id = ? and status = 'active'`, [guestId])))
-    throw refuse('guestId')
   if (
     reservationId &&
     !(await sqlOne(trx, `select id from reservation where id = ? and property_id = ?`, [reservationId, propertyId]))
@@ -112,7 +111,7 @@ const judgeTimes = ({ scheduledFor, expiresAt }: StaffMessage, now: Date): { at:
   return { at, until }
 }
 
-/** Queues what staff says to one recipient. 400, 404, 422 where no channel could carry it, 429. */
+/** Queues what staff says to one recipient; of a merged profile, to its survivor. 400, 404, 409 for an erased guest, 422 where no channel could carry it, 429. */
 export const sendMessage = async (trx: Trx, request: StaffMessage): Promise<string> => {
   const { propertyId, guestId, recipient, reservationId, paymentId, conversationId, issueId, text, plan } = request
   judgePlan(plan)
@@ -125,7 +124,8 @@ export const sendMessage = async (trx: Trx, request: StaffMessage): Promise<stri
   )
   if (!property) throw notFound('There is no such property')
   await judgeReferences(trx, request)
-  const named = guestId ?? (recipient ? null : await guestOf(trx, reservationId))
+  const survivor = guestId && (await resolveGuest(trx, guestId))
+  const named = survivor ?? (recipient ? null : await guestOf(trx, reservationId))
   if (!named && !recipient && !reservationId && !paymentId)
     throw invalid([{ field: 'guestId', message: 'give a guest, a recipient, a reservation or a payment' }])
   const chosen = await choose(trx, request)

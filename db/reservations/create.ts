@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
+import { conflict, invalid, notFound, renamedField, unprocessable, versionConflict } from '../../config/errors.ts'
 import { bookingCreated } from '../../config/events/reservations.ts'
-import { localInstant } from '../../config/time.ts'
 import { expireHold } from '../../jobs/reservations.ts'
 import { businessDay } from '../financial/index.ts'
 import { isOfGuest } from '../guests/index.ts'
@@ -22,6 +21,7 @@ import { takeQuote, tellQuoteUsed } from './quote-use.ts'
 import { blocker, isWaived, refuseBlocked } from './rules/blockers.ts'
 import type { Granted } from './rules/blockers.ts'
 import { bookingNumber } from './rules/number.ts'
+import { holdTimes } from './rules/hold-times.ts'
 import { isLive } from './rules/states.ts'
 import { bookWaitlistEntry } from './waitlist.ts'
 import { judgePrices } from './desk-prices.ts'
@@ -58,48 +58,30 @@ export type NewBooking = {
 }
 
 const mostLive = 9
-const minute = 60_000
-const hour = 60 * minute
 
 const tooManyRooms = () =>
   invalid([{ field: 'rooms', message: `a booking has at most ${mostLive} live rooms` }], 'too_many_rooms')
 
-/** The end of a hold of the desk, and its furthest extension (R9). 422 `hold_too_long`. */
-export const holdTimes = (
-  { kind, until }: NewHold,
-  { settings: { holds }, timezone, now }: Pick<SaleProperty, 'settings' | 'timezone' | 'now'>,
-  arrival: string,
-): { expiresAt: Date; capAt: Date } => {
-  const arrivalDay = localInstant(arrival, '00:00', timezone)
-  const most =
-    kind === 'option'
-      ? Math.min(now.getTime() + holds.optionMaxDays * 24 * hour, arrivalDay.getTime())
-      : now.getTime() + holds.paymentMaxHours * hour
-  const usual = kind === 'option' ? most : Math.min(most, now.getTime() + holds.checkoutMinutes * minute)
-  const wanted = until === undefined ? usual : new Date(until).getTime()
-  const refuse = (message: string) =>
-    unprocessable('hold_too_long', 'The hold cannot last so long', [{ field: 'hold.until', message }])
-  if (wanted > most) throw refuse(`must not be after ${new Date(most).toISOString()}`)
-  if (most <= now.getTime()) throw refuse('an option ends before the day of arrival begins, which is over')
-  if (wanted <= now.getTime()) throw invalid([{ field: 'hold.until', message: 'must be in the future' }])
-  return { expiresAt: new Date(wanted), capAt: new Date(most) }
-}
-
 const unitOfHeld = (field: string) => invalid([{ field, message: 'is for rooms that are confirmed, not held' }])
+
+/** The place of a room in a request, as the beginning of its fields in errors. */
+const roomAt = (index: number) => `rooms.${index}.`
 
 /** All rooms of a request, those of its quote first. */
 const roomsOf = async (trx: Trx, { propertyId, quoteId, quoted = [], rooms, promoCode }: NewBooking) => {
   if (quoteId === undefined) {
     if (quoted.length > 0) throw invalid([{ field: 'quoted', message: 'is for the rooms of a quote' }])
     if (rooms.length === 0) throw invalid([{ field: 'rooms', message: 'must not be empty without a quote' }])
-    return { rooms, promoCode, companyId: null }
+    return { rooms, promoCode, companyId: null, placeOf: roomAt }
   }
   const quote = await takeQuote(trx, quoteId, propertyId)
   if (quoted.length > quote.rooms.length)
     throw invalid([{ field: `quoted.${quote.rooms.length}`, message: 'the quote has no such room' }])
   const all: NewRoom[] = [...quote.rooms.map((room, index) => ({ ...quoted[index], ...room })), ...rooms]
   if (all.length > mostLive) throw tooManyRooms()
-  return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined, companyId: quote.companyId }
+  const count = quote.rooms.length
+  const placeOf = (index: number) => (index < count ? `quoted.${index}.` : roomAt(index - count))
+  return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined, companyId: quote.companyId, placeOf }
 }
 
 /** Counts the use of a promo code, and refuses one use too many of the same booker. */
@@ -140,7 +122,7 @@ const dueAtOnce = (sale: DeskSale) =>
 export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string> => {
   const { propertyId, source, hold, override = null } = asked
   if (asked.groupId !== undefined) refuseForGroup(asked)
-  const { rooms: named, promoCode, companyId } = await roomsOf(trx, asked)
+  const { rooms: named, promoCode, companyId, placeOf } = await roomsOf(trx, asked)
   if (asked.checkIn && (named.length !== 1 || hold))
     throw invalid([{ field: 'checkIn', message: 'is for one room that is not held' }])
   const early = hold ? named.findIndex((room) => room.unitId !== undefined) : -1
@@ -167,6 +149,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     booker: asked.booker,
     rooms,
     language,
+    roomAt: placeOf,
   })
   const barred = await barredAmong(trx, propertyId, [
     party.bookerGuestId,
@@ -224,9 +207,12 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
   if (times && tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: times.expiresAt })
   await emit(trx, bookingCreated, bookingFact(booking, made))
   if (asked.quoteId !== undefined) await tellQuoteUsed(trx, asked.quoteId, booking.id)
-  await promiseUnits(trx, made, rooms)
+  await promiseUnits(trx, made, rooms, placeOf)
   const [room] = made
-  if (asked.checkIn && room) await checkIn(trx, room.id, { unitId: asked.checkIn.unitId, override })
+  if (asked.checkIn && room)
+    await checkIn(trx, room.id, { unitId: asked.checkIn.unitId, override }).catch((error: unknown) => {
+      throw renamedField(error, 'unitId', 'checkIn.unitId')
+    })
   return booking.id
 }
 
@@ -273,6 +259,7 @@ export const addRoom = async (
     booker: { guestId: booking.bookerGuestId },
     rooms,
     language: booking.language,
+    roomAt: () => '',
   })
   const barred = await barredAmong(
     trx,
@@ -296,6 +283,6 @@ export const addRoom = async (
     used,
     now,
   })
-  await promiseUnits(trx, made, rooms)
+  await promiseUnits(trx, made, rooms, () => '')
   return made[0]!.id
 }

@@ -1,7 +1,7 @@
 import { notFound } from '../../config/errors.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { findGuests, listNotes } from '../guests/index.ts'
+import { findGuests, alertsOf } from '../guests/index.ts'
 import type { Audience } from '../guests/index.ts'
 import { prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -205,12 +205,12 @@ export const listDesk = async (
     notesToTell(trx, ids, alertAt, audiences),
   ])
   const guestIds = rows.flatMap((row) => (row.primaryGuestId === null ? [] : [row.primaryGuestId]))
-  const ofGuests = alertAt === null ? [] : await listNotes(trx, guestIds, { audiences, alertAt })
+  const ofGuests = alertAt === null ? [] : await alertsOf(trx, guestIds, { audiences, alertAt })
   return {
     total,
     rows: rows.map((row) =>
       shown(list, property, row, [
-        ...ofGuests.filter((note) => note.guestId === row.primaryGuestId),
+        ...ofGuests.filter((note) => note.of === row.primaryGuestId),
         ...ofStays.filter((note) => note.reservationId === row.id),
       ]),
     ),

@@ -19,29 +19,41 @@ export type Party = {
   rooms: { guestId: string; age: number | null }[][]
 }
 
-type Asked = { source: 'staff' | 'api'; booker: Named; rooms: readonly PartyRoom[]; language: string }
+type Asked = {
+  source: 'staff' | 'api'
+  booker: Named
+  rooms: readonly PartyRoom[]
+  language: string
+  /** Begins the fields of a room, and of the booker, in errors. */
+  roomAt?: (room: number) => string
+  bookerAt?: string
+}
 
 /**
  * The people of a booking as profiles: those that are named by id are held against erasure, those that are described are made, all in the same few
  * statements. 422 `occupancy_exceeded` where a room names more people than it is booked for.
  */
-export const nameParty = async (trx: Trx, { source, booker, rooms, language }: Asked): Promise<Party> => {
+export const nameParty = async (
+  trx: Trx,
+  { source, booker, rooms, language, roomAt = (room) => `rooms.${room}.`, bookerAt = 'booker.' }: Asked,
+): Promise<Party> => {
   const crowded = rooms.findIndex(
     ({ guests = [], adults, childrenAges }) => guests.length > adults + childrenAges.length,
   )
   if (crowded >= 0)
     throw unprocessable('occupancy_exceeded', 'More guests are named than the room is booked for', [
-      { field: `rooms.${crowded}.guests`, message: 'names more people than the party has' },
+      { field: `${roomAt(crowded)}guests`, message: 'names more people than the party has' },
     ])
   const places = [
-    { field: 'booker.', named: booker },
+    { field: bookerAt, named: booker },
     ...rooms.flatMap(({ guests = [] }, room) =>
-      guests.map((named, place) => ({ field: `rooms.${room}.guests.${place}.`, named })),
+      guests.map((named, place) => ({ field: `${roomAt(room)}guests.${place}.`, named })),
     ),
   ]
   const known = await resolveGuests(
     trx,
     places.flatMap(({ named }) => ('guestId' in named ? [named.guestId] : [])),
+    (id) => `${places.find(({ named }) => 'guestId' in named && named.guestId === id)?.field ?? ''}guestId`,
   )
   const described = places.flatMap(({ field, named }) => ('guestId' in named ? [] : [{ field, named }]))
   const made = await createGuests(
@@ -59,7 +71,7 @@ export const nameParty = async (trx: Trx, { source, booker, rooms, language }: A
       const twice = people.findIndex(
         (one, place) => people.findIndex((other) => other.guestId === one.guestId) !== place,
       )
-      if (twice >= 0) throw invalid([{ field: `rooms.${room}.guests.${twice}`, message: 'is named twice' }])
+      if (twice >= 0) throw invalid([{ field: `${roomAt(room)}guests.${twice}`, message: 'is named twice' }])
       return people.length > 0 ? people : [{ guestId: bookerGuestId, age: null }]
     }),
   }

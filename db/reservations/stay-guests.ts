@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { BookingRow, ReservationGuestRow, ReservationRow } from '../rows.ts'
-import { closeForms, fillAges, openForms } from '../guests/index.ts'
+import { closeForms, fillAges, isOfGuest, openForms } from '../guests/index.ts'
 import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
@@ -100,7 +100,7 @@ const demote = (trx: Trx, reservationId: string, except: string | null) =>
 export const addStayGuest = async (
   trx: Trx,
   reservationId: string,
-  named: Named,
+  person: Named,
   { role = 'companion', age = null, responsibleId = null, kinship = null, authorisationDocumentId = null }: Place,
   {
     override = null,
@@ -117,12 +117,19 @@ export const addStayGuest = async (
   await refuseDocument(trx, authorisationDocumentId)
   const party = await nameParty(trx, {
     source,
-    booker: named,
+    booker: person,
+    bookerAt: '',
     rooms: [],
     language: booking.language,
   })
   const guestId = party.bookerGuestId
-  if (guests.some((one) => one.guestId === guestId)) throw conflict('duplicate', 'The guest is named already')
+  // The stay may name a profile that was merged into this one since.
+  const named = await sqlOne(
+    trx,
+    `select n.id from reservation_guest n where n.reservation_id = ? and ${isOfGuest('n.guest_id')} limit 1`,
+    [stay.id, guestId],
+  )
+  if (named) throw conflict('duplicate', 'The guest is named already')
   refuseBlocked((await barredAmong(trx, stay.propertyId, [guestId])).blockers, override)
   if (role === 'primary') await demote(trx, stay.id, null)
   const added = await sqlOne<{ id: string }>(

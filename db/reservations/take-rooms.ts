@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { overtaken } from '../../config/errors.ts'
+import { overtaken, renamedField } from '../../config/errors.ts'
 import { reservationHeld } from '../../config/events/reservations.ts'
 import { nameFirms } from '../guests/index.ts'
 import { sql } from '../lib/connection.ts'
@@ -142,11 +142,19 @@ export const takeRooms = async (trx: Trx, taking: Taking): Promise<ReservationRo
   return made
 }
 
-/** A unit for each room that names one; the counters are moved, and nothing is written to folios afterwards. */
-export const promiseUnits = async (trx: Trx, made: readonly ReservationRow[], rooms: readonly NewRoom[]) => {
+/** A unit for each room that names one; the counters are moved, and nothing is written to folios afterwards. `roomAt` begins the fields of a room in errors. */
+export const promiseUnits = async (
+  trx: Trx,
+  made: readonly ReservationRow[],
+  rooms: readonly NewRoom[],
+  roomAt: (index: number) => string,
+) => {
   for (const [index, one] of made.entries()) {
     const unitId = rooms[index]?.unitId
-    if (unitId !== undefined) await promiseUnit(trx, one.id, unitId)
+    if (unitId === undefined) continue
+    await promiseUnit(trx, one.id, unitId).catch((error: unknown) => {
+      throw renamedField(error, 'unitId', `${roomAt(index)}unitId`)
+    })
   }
 }
 

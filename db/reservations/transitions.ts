@@ -1,5 +1,6 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
+import type { Audience } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readProperty } from '../properties/index.ts'
@@ -15,6 +16,8 @@ import { nothing, planCancel, planCheckIn, planCheckOut, planConfirm, planNoShow
 import type { Plan, Scene } from './rules/plans.ts'
 import { transitions } from './rules/states.ts'
 import type { ReservationStatus, TransitionId } from './rules/states.ts'
+import { alertsAt } from './told.ts'
+import type { Alert } from './told.ts'
 
 /** Units that a check-in would find for the stay stand among its own, as the command would have given them. */
 const withUnits = async (trx: Trx, facts: StayFacts): Promise<StayFacts> => {
@@ -110,7 +113,13 @@ export const previewTransitions = async (
   trx: Trx,
   reservationId: string,
   may: (rule: OverrideRule) => boolean,
-): Promise<{ version: number; businessDate: string; propertyId: string; commands: ReturnType<typeof shown>[] }> => {
+  audiences: readonly Audience[] = [],
+): Promise<{
+  version: number
+  businessDate: string
+  propertyId: string
+  commands: (ReturnType<typeof shown> & { alerts: Alert[] })[]
+}> => {
   const place = await sqlOne<{ propertyId: string }>(trx, `select property_id from reservation where id = ?`, [
     reservationId,
   ])
@@ -119,13 +128,16 @@ export const previewTransitions = async (
   if (!property || !facts) throw notFound()
   const businessDate = presentDayOf(property)
   const plans = await plansOf(trx, { facts, property, businessDate })
+  const guestIds = facts.guests.map((one) => one.guestId)
+  const alerts = await Promise.all(plans.map(([id]) => alertsAt(trx, id, { reservationId, guestIds, audiences })))
   return {
     version: facts.stay.version,
     businessDate,
     propertyId: property.id,
-    commands: plans.map(([id, plan, command = transitions[id].command]) =>
-      shown({ id, command, to: transitions[id].to, plan }, facts.stay.currency, may),
-    ),
+    commands: plans.map(([id, plan, command = transitions[id].command], index) => ({
+      ...shown({ id, command, to: transitions[id].to, plan }, facts.stay.currency, may),
+      alerts: alerts[index] ?? [],
+    })),
   }
 }
 

@@ -34,6 +34,8 @@ describe('Companies and agencies', () => {
         query,
       ).to.deep.equal([made.body.id])
     expect((await call('GET', 'companies?q=%25%25')).body.data).to.deep.equal([])
+    const seen = await call('GET', `companies/${made.body.id}`, undefined, { role: 'auditor' })
+    expect(seen.body.contacts).to.deep.equal([{ name: 'L*** P***', email: 'l***@a***.example', phone: '***0003' }])
     const change = await call('PATCH', `companies/${made.body.id}`, { contacts: [], taxId: null })
     expect(change.body).to.deep.include({ contacts: [], taxId: null, version: 2 })
   })
@@ -42,8 +44,12 @@ describe('Companies and agencies', () => {
     const firm = { kind: 'company', legalName: 'Firma', countryCode: 'BR', taxId: '12ABC34501DE35' }
     const made = await Promise.all([1, 2, 3].map(() => call('POST', 'companies', firm)))
     expect(made.map((one) => one.status)).to.have.members([201, 409, 409])
-    for (const one of made) if (one.status === 409) expect(one.body.code).to.equal('duplicate_company')
     const id = made.find((one) => one.status === 201)?.body.id
+    for (const one of made)
+      if (one.status === 409) {
+        expect(one.body.code).to.equal('duplicate_company')
+        expect(one.body.errors).to.deep.equal([{ field: 'taxId', message: `is that of company ${id}` }])
+      }
     expect((await call('POST', `companies/${id}/archive`)).body.status).to.equal('archived')
     expect((await call('POST', `companies/${id}/archive`)).status).to.equal(200)
     expect((await call('PATCH', `companies/${id}`, { notes: 'x' })).body.code).to.equal('invalid_transition')

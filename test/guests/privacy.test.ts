@@ -101,6 +101,21 @@ describe('Privacy requests', () => {
     expect(
       (await call('POST', 'privacy-requests', { guestId: id, kind: 'correction', channel: 'email' })).status,
     ).to.equal(400)
+    for (const [correction, field] of [
+      [{}, 'correction'],
+      [{ phone: '+5524999' }, 'correction.phone'],
+      [{ birthDate: addDays(desk.house.today, 3) }, 'correction.birthDate'],
+    ] as const) {
+      const asked = { guestId: id, kind: 'correction', channel: 'email', correction }
+      const { status, body } = await call('POST', 'privacy-requests', asked)
+      expect([status, body.errors[0].field]).to.deep.equal([400, field])
+    }
+    const nobody = await call('POST', 'privacy-requests', {
+      guestId: desk.house.propertyId,
+      kind: 'access',
+      channel: 'email',
+    })
+    expect([nobody.body.code, nobody.body.errors[0].field]).to.deep.equal(['reference_not_found', 'guestId'])
     const request = await ask(id, 'correction', { correction: { lastName: 'Prado' } })
     expect((await approve(request.id)).body).to.include({ status: 'completed' })
     expect((await call('GET', `guests/${id}`)).body.lastName).to.equal('Prado')

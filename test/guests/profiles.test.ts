@@ -43,7 +43,7 @@ describe('Guests at the desk', () => {
   })
 
   it('show each role what it may see, in the list and alone', async () => {
-    const id = await create({ ...person, email: `${randomUUID().slice(0, 8)}@example.com` })
+    const id = await create({ ...person, gender: 'female', email: `${randomUUID().slice(0, 8)}@example.com` })
     for (const role of ['owner', 'admin', 'manager', 'receptionist', 'relations']) {
       const { body } = await call('GET', `guests/${id}`, undefined, { role })
       expect(body.phone, role).to.equal(person.phone)
@@ -53,7 +53,7 @@ describe('Guests at the desk', () => {
     for (const role of ['finance', 'auditor']) {
       const { body } = await call('GET', `guests/${id}`, undefined, { role })
       expect(body, role).to.deep.include({ phone: '***0001', address: null, preferences: [], gender: null })
-      expect(body.masked, role).to.deep.equal(['email', 'phone', 'address', 'preferences', 'birthDate'])
+      expect(body.masked, role).to.deep.equal(['email', 'phone', 'gender', 'address', 'preferences', 'birthDate'])
     }
     for (const role of ['housekeeper', 'maintenance', 'stock'])
       expect((await call('GET', `guests/${id}`, undefined, { role })).status, role).to.equal(403)
@@ -223,8 +223,55 @@ describe('Guests at the desk', () => {
       method: 'video',
     })
     expect(late.body.code).to.equal('document_expired')
+    const silent = { decision: 'rejected', method: 'video' }
+    const rejected = await call('POST', `guests/${id}/documents/${old.body.id}/verify`, silent)
+    expect([rejected.status, rejected.body.errors[0].field]).to.deep.equal([400, 'reason'])
     expect((await call('DELETE', `guests/${other}/documents/${documentId}`)).status).to.equal(404)
     expect((await call('DELETE', `guests/${id}/documents/${documentId}`)).status).to.equal(200)
+  })
+
+  it('have documents that are good until the house has left their last day, and change at the version that was read', async () => {
+    const id = await create()
+    const { propertyId, today } = desk.house
+    const add = async (number: string, expiresOn: string) =>
+      (await call('POST', `guests/${id}/documents`, { kind: 'passport', countryCode: 'UY', number, expiresOn })).body
+    const [last, over] = [await add('DAY 1', addDays(today, -1)), await add('DAY 2', addDays(today, -2))]
+    expect([last.expired, over.expired]).to.deep.equal([true, true])
+    const before = await rows<{ businessDate: string | null }>(`select business_date from property where id = ?`, [
+      propertyId,
+    ])
+    await rows(`update property set business_date = ? where id = ?`, [addDays(today, -1), propertyId])
+    try {
+      const { body } = await call('GET', `guests/${id}`)
+      expect(body.documents.map((one: { expired: boolean }) => one.expired)).to.deep.equal([false, true])
+      const check = (one: { id: string }, version?: number) =>
+        call(
+          'POST',
+          `guests/${id}/documents/${one.id}/verify`,
+          { decision: 'verified', method: 'in_person' },
+          version === undefined ? {} : { headers: { 'if-match': `"${version}"` } },
+        )
+      expect((await check(over)).body.code).to.equal('document_expired')
+      expect((await check(last, last.version + 1)).body.code).to.equal('version_conflict')
+      const file = `guests/${id}/documents/${last.id}/files/front`
+      const stored = await call('PUT', file, { mediaType: 'image/png', data: png }, { headers: { 'if-match': '"1"' } })
+      expect(stored.body.version).to.equal(2)
+      expect((await check(last, 1)).body.code, 'an image came meanwhile').to.equal('version_conflict')
+      expect((await check(last, 2)).body.status).to.equal('verified')
+      const gone = await call('DELETE', `guests/${id}/documents/${last.id}`, undefined, {
+        headers: { 'if-match': '"2"' },
+      })
+      expect(gone.body.code).to.equal('version_conflict')
+      const block = await call(
+        'POST',
+        `guests/${id}/blocks`,
+        { level: 'warn', reason: 'Loud' },
+        { headers: { 'if-match': '"7"' } },
+      )
+      expect(block.body.code).to.equal('version_conflict')
+    } finally {
+      await rows(`update property set business_date = ? where id = ?`, [before[0]?.businessDate ?? null, propertyId])
+    }
   })
 
   it('refuse a file of one byte more than 10 MiB, and keep one of 10 MiB', async () => {
@@ -295,6 +342,12 @@ describe('Guests at the desk', () => {
     expect(everywhere.status).to.equal(201)
     const harsh = await call('POST', `guests/${id}/blocks`, { level: 'refuse', reason: 'Loud' }, { role: 'relations' })
     expect(harsh.status).to.equal(403)
+    const found = async (level: string) =>
+      ((await call('GET', `guests?blocked=${level}`)).body.data as { id: string; blocked: string }[]).filter(
+        (one) => one.id === id,
+      )
+    expect((await found('refuse')).map((one) => one.blocked)).to.deep.equal(['refuse'])
+    expect(await found('warn'), 'the strictest counts').to.deep.equal([])
     const seen = await call('GET', `guests/${id}`, undefined, { role: 'receptionist' })
     expect(seen.body.blocks.map((one: { level: string; reason: unknown }) => [one.level, one.reason])).to.deep.equal([
       ['warn', null],

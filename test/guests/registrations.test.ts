@@ -8,14 +8,14 @@ import { forgetLimits } from '../auth/support.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { cancelStays } from './privacy-support.ts'
-import { newCpf, useGuests } from './support.ts'
+import { newCpf, png, useGuests } from './support.ts'
 
 describe('Registration forms', () => {
   const world = useWorld()
   const desk = useGuests(world, {
     settings: { registration: { mode: 'strict' }, frontDesk: { conditions: ['dirty', 'clean', 'inspected'] } },
   })
-  const { call, rows } = desk
+  const { call, create, rows } = desk
   beforeEach(() => forgetLimits(world))
 
   const book = async (from: number, adults = 1) => {
@@ -186,6 +186,47 @@ describe('Registration forms', () => {
     })
     await desk.house.inHouse((trx) => destroyGuestKey(trx, form.guestId, 'retention'))
     expect((await call('GET', `guest-registrations/${form.id}`)).body.form).to.not.have.property('document')
+  })
+
+  it('are in the export that their guest asks for, and images of documents say how long they are kept', async () => {
+    const { form } = await book(64)
+    await call('PATCH', `guest-registrations/${form.id}`, { form: whole(), signed: { on: 'paper', name: 'Rosa Lins' } })
+    const owner = { role: 'owner' }
+    const asked = { guestId: form.guestId, kind: 'access', channel: 'email' }
+    const { body: request } = await call('POST', 'privacy-requests', asked, owner)
+    await call('POST', `privacy-requests/${request.id}/approve`, { identityMethod: 'document' }, owner)
+    await world.drain()
+    const { body: got } = await call('GET', `privacy-requests/${request.id}/export`, undefined, owner)
+    expect(got.registrations[0]).to.deep.include({ status: 'ready', signedName: 'Rosa Lins' })
+    expect(got.registrations[0].form).to.deep.include({ birthDate: '1988-08-08', residence: whole().residence })
+
+    const alone = await create({ documents: [document()] })
+    const images = async (guestId: string) =>
+      (await call('GET', `guests/${guestId}`)).body.documents.flatMap((one: { files: object[] }) => one.files)
+    await call('POST', `guests/${form.guestId}/documents`, { kind: 'rg', countryCode: 'BR', number: 'IMG 1' })
+    for (const guestId of [alone, form.guestId]) {
+      const { body } = await call('GET', `guests/${guestId}`)
+      const path = `guests/${guestId}/documents/${body.documents[0].id}/files/front`
+      expect((await call('PUT', path, { mediaType: 'image/png', data: png })).status).to.equal(200)
+    }
+    const stored = (days: number) =>
+      rows(`update guest_document_file set created_at = current_date - ?::int + interval '1 hour'`, [days])
+    const keep = async () => {
+      await inPlatform((trx) => enqueue(trx, keepLimits, {}))
+      await world.drain()
+    }
+    await stored(30)
+    await keep()
+    const [{ day }] = (await rows<{ day: string }>(`select current_date as day`)) as [{ day: string }]
+    expect((await images(alone)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([day])
+    expect((await images(form.guestId)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([null])
+    await stored(31)
+    await keep()
+    expect([await images(alone), (await images(form.guestId)).length]).to.deep.equal([[], 1])
+    expect(
+      await rows(`select 1 from blob where id not in (select blob_id from guest_document_file) and id not in
+      (select export_blob_id from privacy_request where export_blob_id is not null)`),
+    ).to.deep.equal([])
   })
 
   it('go with their key once the law needs them no more, and the guest may come again', async () => {

@@ -71,6 +71,31 @@ describe('The desk books', () => {
     ).to.have.lengthOf(1)
   })
 
+  it('names the place of a person or a unit that it does not know, in a booking, a room and a stay', async () => {
+    const strange = free.propertyId
+    const named = { guests: [{ firstName: 'Rui' }, { guestId: strange }] }
+    const tried: [object, string][] = [
+      [{ booker: { guestId: strange } }, 'booker.guestId'],
+      [{ rooms: [room(free), room(free, named)] }, 'rooms.1.guests.1.guestId'],
+      [{ rooms: [room(free), room(free, { unitId: strange })] }, 'rooms.1.unitId'],
+      [
+        { source: 'walk_in', checkIn: { unitId: strange }, rooms: [room(free, { arrival: free.today })] },
+        'checkIn.unitId',
+      ],
+    ]
+    for (const [change, field] of tried) {
+      const { status, body: refused } = await book(free, change)
+      expect([status, codes({ body: refused })], JSON.stringify(refused)).to.deep.equal([422, [field]])
+    }
+    const { body: made } = await book(free)
+    const added = await reception.send('POST', `bookings/${made.id}/reservations`, room(free, named))
+    expect(codes(added)).to.deep.equal(['guests.1.guestId'])
+    const unit = await reception.send('POST', `bookings/${made.id}/reservations`, room(free, { unitId: strange }))
+    expect(codes(unit)).to.deep.equal(['unitId'])
+    const guest = await reception.send('POST', `reservations/${made.reservations[0].id}/guests`, { guestId: strange })
+    expect(codes(guest)).to.deep.equal(['guestId'])
+  })
+
   it('takes all rooms or none: where the last one is sold out nothing is left of the others', async () => {
     const small = await makeHouse({ tenantId: house.tenantId, units: 2, deposit: null })
     const { status, body: refused } = await book(small, { rooms: [room(small), room(small), room(small)] })

@@ -11,6 +11,7 @@ import type { Event } from '../../../config/events/event.ts'
 import type { CustomerKind } from '../../../config/receivables.ts'
 import { checkContacts, isPerson, normalDocument, searchOfParty } from '../../documents/index.ts'
 import type { PartyContactsChange } from '../../documents/index.ts'
+import { resolveGuest } from '../../guests/index.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, sentFields } from '../../lib/events.ts'
@@ -63,27 +64,23 @@ export const lockCustomer = async (trx: Trx, id: string, expected: number | null
   return row
 }
 
-/** Refuses guests and tax codes that there are not: 422 `reference_not_found`; a guest beside another kind than a person: 400. */
+/** Refuses tax codes that there are not: 422 `reference_not_found`; a guest beside another kind than a person: 400. */
 const refuseStrangers = async (
   trx: Trx,
   { kind, guestId, withholdingTaxCodeIds = [] }: Partial<CustomerFields>,
 ): Promise<void> => {
   if (guestId && kind !== 'person') throw invalid([{ field: 'guestId', message: 'is for a customer of kind person' }])
-  if (!guestId && withholdingTaxCodeIds.length === 0) return
-  const found = await sqlOne<{ guest: boolean; codes: string[] }>(
+  if (withholdingTaxCodeIds.length === 0) return
+  const found = await sqlOne<{ codes: string[] }>(
     trx,
-    `select exists (select from guest where tenant_id = :tenantId and id = cast(:guestId as uuid)) as guest,
-       array(select id from tax_code where tenant_id = :tenantId and kind = 'withheld_by_customers' and id = any(cast(:codes as uuid[]))) as codes`,
-    { tenantId: contextOf(trx).tenantId, guestId: guestId ?? null, codes: withholdingTaxCodeIds },
+    `select array(select id from tax_code where tenant_id = :tenantId and kind = 'withheld_by_customers' and id = any(cast(:codes as uuid[]))) as codes`,
+    { tenantId: contextOf(trx).tenantId, codes: withholdingTaxCodeIds },
   )
-  const errors = [
-    ...(guestId && !found?.guest ? [{ field: 'guestId', message: 'is no guest' }] : []),
-    ...withholdingTaxCodeIds.flatMap((id, index) =>
-      found?.codes.includes(id)
-        ? []
-        : [{ field: `withholdingTaxCodeIds.${index}`, message: 'is no code of kind withheld_by_customers' }],
-    ),
-  ]
+  const errors = withholdingTaxCodeIds.flatMap((id, index) =>
+    found?.codes.includes(id)
+      ? []
+      : [{ field: `withholdingTaxCodeIds.${index}`, message: 'is no code of kind withheld_by_customers' }],
+  )
   if (errors.length > 0) throw unprocessable('reference_not_found', 'A record does not exist', errors)
 }
 
@@ -130,8 +127,12 @@ const numberOf = (kind: CustomerKind, countryCode: string, sent: string | null |
   return document
 }
 
-/** Adds a customer. 400 for a number with a wrong check digit; 409 `duplicate_customer`; 422 `reference_not_found`. */
-export const createCustomer = async (trx: Trx, given: CustomerFields): Promise<string> => {
+/** The guest that a customer is: of a merged profile its survivor. Locked before the customer. */
+const guestOf = async (trx: Trx, guestId: string | null | undefined) => (guestId ? resolveGuest(trx, guestId) : guestId)
+
+/** Adds a customer. 400 for a number with a wrong check digit; 409 `duplicate_customer`, `guest_erased`; 422 `reference_not_found`. */
+export const createCustomer = async (trx: Trx, asked: CustomerFields): Promise<string> => {
+  const given = { ...asked, guestId: await guestOf(trx, asked.guestId) }
   const { email, phone, address, contacts, invoiceEmails, document: sent, ...fields } = given
   checkContacts(given)
   const countryCode = given.countryCode ?? 'BR'
@@ -172,8 +173,16 @@ const refuseLocked = async (trx: Trx, row: CustomerRecord, { kind, currency }: P
     )
 }
 
-/** Changes an active customer: the fields sent. The caller holds its row. 409 `duplicate_customer`; 422 `reference_not_found`, `locked_field`. */
-export const changeCustomer = async (trx: Trx, row: CustomerRecord, change: Partial<CustomerFields>): Promise<void> => {
+/** Changes an active customer: the fields sent. 409 `duplicate_customer`, `guest_erased`; 422 `reference_not_found`, `locked_field`. */
+export const changeCustomer = async (
+  trx: Trx,
+  id: string,
+  asked: Partial<CustomerFields>,
+  expected: number | null,
+): Promise<void> => {
+  const named = await guestOf(trx, asked.guestId)
+  const change = named === undefined ? asked : { ...asked, guestId: named }
+  const row = await lockCustomer(trx, id, expected)
   customerMoves.allow('changed', row.status)
   if (Object.keys(change).length === 0) return
   const { email, phone, address, contacts, invoiceEmails, document: sent, ...fields } = change

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import {
   guestDocumentAdded,
   guestDocumentDeleted,
   guestDocumentRejected,
   guestDocumentVerified,
 } from '../../../config/events/guests.ts'
-import { todayIn } from '../../../config/time.ts'
 import { contextOf, prepared, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
@@ -14,12 +13,14 @@ import { lifecycle } from '../../lib/lifecycle.ts'
 import { changeRow, insertRow } from '../../lib/records.ts'
 import { blobs, seal, unsealGuests } from '../../lib/sealing/index.ts'
 import type { GuestDocumentFileRow, GuestDocumentRow } from '../../rows.ts'
-import { lockGuest } from '../lock.ts'
+import { dayOf } from '../day.ts'
+import { lockGuest, refuseStale } from '../lock.ts'
 import { askForMatch } from '../match.ts'
 import { GuestDocument } from '../models.ts'
 import { profileKey } from '../profile.ts'
 import { groupOf } from '../resolve.ts'
 import { maskNumber } from '../rules/masks.ts'
+import { imageLimit } from './image-limit.ts'
 import { documentPlace, holdersOf, isSame, lockNumbers, numberIndex, refuseFalseNumber } from './numbers.ts'
 import type { DocumentWords, NewDocument } from './numbers.ts'
 
@@ -77,8 +78,13 @@ export const addDocument = async (
   return id
 }
 
-/** Locks a guest and one of its documents, also that of a profile merged into it. */
-export const lockDocument = async (trx: Trx, guestId: string, documentId: string): Promise<GuestDocumentRow> => {
+/** Locks a guest and one of its documents, also that of a profile merged into it. 404; 409 `version_conflict` where `expected` is no longer its version. */
+export const lockDocument = async (
+  trx: Trx,
+  guestId: string,
+  documentId: string,
+  expected: number | null = null,
+): Promise<GuestDocumentRow> => {
   await lockGuest(trx, guestId)
   const row = await sqlOne<GuestDocumentRow>(
     trx,
@@ -87,6 +93,7 @@ export const lockDocument = async (trx: Trx, guestId: string, documentId: string
     [documentId, guestId, guestId],
   )
   if (!row) throw notFound()
+  refuseStale(row, expected)
   return row
 }
 
@@ -105,8 +112,13 @@ export const removeFiles = async (trx: Trx, documentIds: readonly string[]): Pro
 }
 
 /** Deletes a document with its images. It is never edited: a corrected one is added anew. */
-export const deleteDocument = async (trx: Trx, guestId: string, documentId: string): Promise<void> => {
-  const document = await lockDocument(trx, guestId, documentId)
+export const deleteDocument = async (
+  trx: Trx,
+  guestId: string,
+  documentId: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const document = await lockDocument(trx, guestId, documentId, expected)
   const used = await sqlOne(trx, `select id from reservation_guest where authorisation_document_id = ? limit 1`, [
     documentId,
   ])
@@ -168,12 +180,15 @@ export const verifyDocument = async (
   guestId: string,
   documentId: string,
   { decision, method, reason, keepFiles = true }: Verification,
+  expected: number | null = null,
 ): Promise<void> => {
+  if (decision === 'rejected' && reason === undefined)
+    throw invalid([{ field: 'reason', message: 'is required where a document is rejected' }])
   await lockNumberOf(trx, documentId)
-  const document = await lockDocument(trx, guestId, documentId)
+  const document = await lockDocument(trx, guestId, documentId, expected)
   if (!moves.isDue(decision, document.status)) return
   if (decision === 'verified') await refuseHeldByOther(trx, guestId, document)
-  if (decision === 'verified' && document.expiresOn !== null && document.expiresOn < todayIn('UTC'))
+  if (decision === 'verified' && document.expiresOn !== null && document.expiresOn < (await dayOf(trx)))
     throw unprocessable('document_expired', `The document expired on ${document.expiresOn}`)
   const isVerified = decision === 'verified'
   const version = await changeRow(trx, GuestDocument, documentId, {
@@ -213,16 +228,16 @@ type FileFacts = Pick<GuestDocumentFileRow, 'documentId' | 'side' | 'mediaType' 
 
 /** Documents of guests as they are shown: numbers masked, images named and never read. */
 export const listDocuments = async (trx: Trx, guestIds: readonly string[]) => {
-  const [documents, files] = await Promise.all([
+  const [today, documents, files] = await Promise.all([
+    dayOf(trx),
     openDocuments(trx, guestIds),
     prepared<FileFacts>(
       trx,
-      `select document_id, side, media_type, bytes, delete_after, created_at from guest_document_file
-       where guest_id = any(?::uuid[]) order by document_id, side`,
+      `select f.document_id, f.side, f.media_type, f.bytes, l.delete_after, f.created_at from guest_document_file f ${imageLimit}
+       where f.guest_id = any(?::uuid[]) order by f.document_id, f.side`,
       [guestIds],
     ),
   ])
-  const today = todayIn('UTC')
   return documents.map((row) => ({
     id: row.id,
     guestId: row.guestId,

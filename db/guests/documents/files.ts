@@ -23,8 +23,9 @@ export const storeFile = async (
   documentId: string,
   side: Side,
   { mediaType, bytes }: { mediaType: (typeof documentTypes)[number]; bytes: Buffer },
+  expected: number | null = null,
 ): Promise<void> => {
-  const { guestId: ownerId } = await lockDocument(trx, guestId, documentId)
+  const { guestId: ownerId } = await lockDocument(trx, guestId, documentId, expected)
   const [before] = await sql<{ blobId: string }>(
     trx,
     `delete from guest_document_file where document_id = ? and side = ? returning blob_id`,
@@ -44,6 +45,7 @@ export const storeFile = async (
     blobId,
     createdBy: contextOf(trx).actor.id,
   })
+  await sql(trx, `update guest_document set version = version + 1 where id = ?`, [documentId])
   await tellChanged(trx, await readRow(trx, Guest, guestId, ['id', 'source', 'version']), ['documents'])
 }
 

@@ -3,11 +3,12 @@ import { audit } from '../../lib/audit.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { blobs, sealBytes, unsealBytes, unsealGuests } from '../../lib/sealing/index.ts'
-import type { GuestConsentRow, GuestRow, PrivacyRequestRow } from '../../rows.ts'
+import type { GuestConsentRow, GuestRegistrationRow, GuestRow, PrivacyRequestRow } from '../../rows.ts'
 import { consentPlace } from '../consents.ts'
 import { openDocuments } from '../documents/documents.ts'
 import { openProfile } from '../lock.ts'
 import { profileKey } from '../profile.ts'
+import { openForm } from '../registration-form.ts'
 import { groupOf } from '../resolve.ts'
 import { complete, endErased } from './requests.ts'
 import type { Certificate } from './certificate.ts'
@@ -43,8 +44,7 @@ const accesses = `
 const merges = `
   select survivor_id, merged_id, fields, merged_at, undone_at from guest_merge
   where survivor_id = any(?::uuid[]) or merged_id = any(?::uuid[]) order by merged_at`
-const registrations = `
-  select reservation_id, status, signed_at, signed_via, missing from guest_registration where guest_id = any(?::uuid[]) order by created_at, id`
+const registrations = `select * from guest_registration where guest_id = any(?::uuid[]) order by created_at, id`
 const consents = `select * from guest_consent where guest_id = any(?::uuid[]) order by at, id`
 
 const personOf = async (trx: Trx, row: GuestRow) => ({
@@ -60,6 +60,21 @@ const personOf = async (trx: Trx, row: GuestRow) => ({
   createdAt: row.createdAt,
   ...(await openProfile(trx, row)),
 })
+
+/** Registration forms with what stands in them; of those whose key is gone, that there were some. */
+const formsOf = async (trx: Trx, guestIds: readonly string[]) => {
+  const rows = await sql<GuestRegistrationRow>(trx, registrations, [guestIds])
+  const opened = await Promise.all(rows.map((row) => openForm(trx, row)))
+  return rows.map(({ reservationId, status, signedAt, signedVia, missing }, index) => ({
+    reservationId,
+    status,
+    signedAt,
+    signedVia,
+    signedName: opened[index]?.signature?.name ?? null,
+    missing,
+    form: opened[index]?.form ?? {},
+  }))
+}
 
 /** All that is held about a guest, as R25 lists it: images and sealed texts of others are left out. */
 const collect = async (trx: Trx, guestIds: readonly string[]) => {
@@ -99,7 +114,7 @@ const collect = async (trx: Trx, guestIds: readonly string[]) => {
     folios: await sql(trx, folios, [guestIds, guestIds]),
     payments: await sql(trx, payments, [guestIds, guestIds, guestIds, guestIds]),
     messages: await sql(trx, messages, [guestIds]),
-    registrations: await sql(trx, registrations, [guestIds]),
+    registrations: await formsOf(trx, guestIds),
     accesses: await sql(trx, accesses, [guestIds]),
     merges: await sql(trx, merges, [guestIds, guestIds]),
   }

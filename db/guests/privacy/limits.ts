@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { blobs, destroyGuestKey } from '../../lib/sealing/index.ts'
 import type { PrivacyRequestRow } from '../../rows.ts'
+import { imageLimit } from '../documents/image-limit.ts'
 import { registerRequest, tellRequest } from './requests.ts'
 
 const atOnce = 500
@@ -12,20 +13,9 @@ const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 export const dueTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
   sql<{ tenantId: string }>(trx, `select tenant_id from privacy_due_tenants()`)
 
-// Counted from the last departure of a stay of the guest, under any profile and in any house, by the longest time of those houses; without a stay, from the day on which it was stored.
 const imagesDue = `
-  select f.id, f.blob_id from guest_document_file f
-  cross join lateral (
-    select max(r.departure) as departure, max(coalesce((p.settings -> 'documents' ->> 'keepImagesDays')::int, 30)) as days,
-      coalesce(bool_or(r.status in ('held', 'confirmed', 'checked_in')), false) as is_expected
-    from guest o join guest g on g.tenant_id = o.tenant_id
-        and (g.id = coalesce(o.merged_into_id, o.id) or g.merged_into_id = coalesce(o.merged_into_id, o.id))
-      join reservation_guest n on n.tenant_id = g.tenant_id and n.guest_id = g.id
-      join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-      join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
-    where o.tenant_id = f.tenant_id and o.id = f.guest_id) s
-  where not s.is_expected and coalesce(s.departure, f.created_at::date) + coalesce(s.days, 30) < current_date
-  order by f.id limit ${atOnce}`
+  select f.id, f.blob_id from guest_document_file f ${imageLimit}
+  where l.delete_after < current_date order by f.id limit ${atOnce}`
 
 /** Deletes images of documents whose time is over. Answers how many. */
 export const deleteOldImages = async (trx: Trx): Promise<number> => {

@@ -16,13 +16,14 @@ import { emit } from '../../lib/events.ts'
 import { enqueue } from '../../lib/enqueue.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { model } from '../../lib/models.ts'
-import { changeRow, insertRow } from '../../lib/records.ts'
+import { changeRow, fieldsOf, insertRow } from '../../lib/records.ts'
 import { destroyGuestKey, seal, unsealGuests } from '../../lib/sealing/index.ts'
 import type { GuestRow, PrivacyRequestRow } from '../../rows.ts'
 import { lockGuest, openProfile, refuseStale } from '../lock.ts'
 import { lockGroups } from '../merge.ts'
 import { profileKey } from '../profile.ts'
 import { groupOf, guestErased, isOfGuest } from '../resolve.ts'
+import { checkProfile } from '../rules/profiles.ts'
 import { writeProfile } from '../update.ts'
 import type { GuestChange } from '../update.ts'
 import { certify } from './certificate.ts'
@@ -58,9 +59,17 @@ export const registerRequest = async (trx: Trx, request: NewRequest): Promise<st
   const named = await sqlOne<{ id: string }>(trx, `select coalesce(merged_into_id, id) as id from guest where id = ?`, [
     request.guestId,
   ])
-  const { id: guestId } = await lockGuest(trx, named?.id ?? request.guestId)
+  if (!named)
+    throw unprocessable('reference_not_found', 'There is no such guest', [
+      { field: 'guestId', message: 'does not exist' },
+    ])
+  const { id: guestId } = await lockGuest(trx, named.id)
   if ((kind === 'correction') !== (correction !== null))
     throw invalid([{ field: 'correction', message: 'is what a correction asks for, and no other request' }])
+  if (correction) {
+    if (fieldsOf(correction).length === 0) throw invalid([{ field: 'correction', message: 'names no field' }])
+    checkProfile(correction, 'correction.')
+  }
   const receivedAt = request.receivedAt === undefined ? new Date() : new Date(request.receivedAt)
   if (receivedAt.getTime() > Date.now() + 60_000) throw invalid([{ field: 'receivedAt', message: 'is to come' }])
   const open = await sqlOne<{ id: string }>(
@@ -148,6 +157,7 @@ export const approveRequest = async (
 const correct = async (trx: Trx, row: Row, identityMethod: Approval['identityMethod']): Promise<void> => {
   const { correction } = await wordsOf(trx, row)
   const guest = await lockGuest(trx, row.guestId)
+  if (correction) checkProfile(correction, 'correction.')
   if (correction) await writeProfile(trx, guest, await openProfile(trx, guest), correction)
   await complete(trx, row, { identityMethod, ...decided(trx) }, [], [])
 }

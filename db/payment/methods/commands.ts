@@ -3,7 +3,7 @@ import { conflict, invalid, notFound, unprocessable } from '../../../config/erro
 import { paymentMethodDetached } from '../../../config/events/payment.ts'
 import { detachMethod, startMethod } from '../../../jobs/payment.ts'
 import { defaultBook } from '../../financial/index.ts'
-import { isOfGuest } from '../../guests/index.ts'
+import { isOfGuest, resolveGuest } from '../../guests/index.ts'
 import { later, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
@@ -97,21 +97,18 @@ const cardAccount = async (trx: Trx, gatewayAccountId: string | undefined): Prom
   return account
 }
 
-/** Begins to save a card of a guest or customer, with their consent, at the gateway. 400 without exactly one owner. */
+/** Begins to save a card of a guest or customer, with their consent, at the gateway. 400 without exactly one owner; 409 `guest_erased`. */
 export const setUpMethod = async (trx: Trx, wanted: NewMethod, addressHash: Buffer | null): Promise<string> => {
-  const { guestId, customerId } = wanted
-  if ((guestId === undefined) === (customerId === undefined))
+  const { customerId } = wanted
+  if ((wanted.guestId === undefined) === (customerId === undefined))
     throw invalid([{ field: 'guestId', message: 'either guestId or customerId is required' }])
+  // Guests are locked before accounts, and another one is stored for a merged profile.
+  const guestId = wanted.guestId === undefined ? undefined : await resolveGuest(trx, wanted.guestId)
   const account = await cardAccount(trx, wanted.gatewayAccountId)
   if (wanted.returnUrl !== undefined) await checkReturnUrl(trx, account.bookId, wanted.returnUrl)
-  if (customerId !== undefined)
+  if (guestId === undefined)
     throw unprocessable('reference_not_found', 'There is no such customer', [
       { field: 'customerId', message: 'is not known' },
-    ])
-  const guest = await sqlOne(trx, `select id from guest where id = ?`, [guestId])
-  if (!guest || guestId === undefined)
-    throw unprocessable('reference_not_found', 'There is no such guest', [
-      { field: 'guestId', message: 'is not known' },
     ])
   const id = randomUUID()
   const submission: MethodSubmission = { cardToken: wanted.cardToken ?? null, returnUrl: wanted.returnUrl ?? null }

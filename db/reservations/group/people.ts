@@ -18,14 +18,19 @@ const refuseNamedTwice = (people: People): People => {
 export const peopleOf = async (trx: Trx, rows: readonly WithGuests[], language: string): Promise<People[]> => {
   const guests = rows.flatMap((row) => row.guests)
   if (rows.some((row) => row.guests.length === 0)) throw invalid([{ field: 'guests', message: 'must not be empty' }])
+  // Errors are told of one row at a time, so fields begin at the row.
+  const placeOf = (one: Named) => `guests.${rows.find((row) => row.guests.includes(one))?.guests.indexOf(one) ?? 0}.`
+  const byId = (id: string) => guests.find((one) => 'guestId' in one && one.guestId === id)
   const known = await resolveGuests(
     trx,
     guests.flatMap((one) => ('guestId' in one ? [one.guestId] : [])),
+    (id) => `${placeOf(byId(id) ?? guests[0]!)}guestId`,
   )
   const described = guests.flatMap((one) => ('guestId' in one ? [] : [one]))
   const made = await createGuests(
     trx,
     described.map(({ age: _age, ...person }) => ({ language, ...person, source: 'staff' as const })),
+    { fieldOf: (index) => (described[index] ? placeOf(described[index]) : '') },
   )
   const idOf = new Map<Named, string>(described.map((one, index) => [one, made[index]!]))
   return rows.map((row) =>
