@@ -6,6 +6,7 @@ import { built } from '../test/support/built.ts'
 type Message = { type: string } & Record<string, unknown>
 
 export type Child = {
+  pid: number
   send: (message: Message) => void
   /** The next message of this type. */
   next: <T>(type: string) => Promise<T>
@@ -57,6 +58,7 @@ export const startChild = async (
     await exited
   }
   return {
+    pid: child.pid ?? 0,
     send: (message) => void child.send(message),
     next,
     on: (type, listener) => {

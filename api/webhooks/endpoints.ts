@@ -1,4 +1,4 @@
-import { forbidden, invalid } from '../../config/errors.ts'
+import { invalid } from '../../config/errors.ts'
 import { webhookLimits } from '../../config/limits.ts'
 import {
   Count,
@@ -20,11 +20,7 @@ import {
   changeEndpoint,
   createEndpoint,
   deleteEndpoint,
-  eventOf,
-  isExact,
-  isOffered,
   listEndpoints,
-  matchesSome,
   pauseEndpoint,
   readEndpoint,
   resumeEndpoint,
@@ -32,7 +28,6 @@ import {
   testEndpoint,
 } from '../../db/webhooks/index.ts'
 import { can } from '../lib/access/kinds.ts'
-import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { rangesOf, reversedIn } from '../lib/ranges.ts'
 import { route } from '../lib/route.ts'
@@ -41,7 +36,8 @@ import { stamps } from '../properties/schemas.ts'
 import { requireCallable } from '../lib/callable.ts'
 import { hooks } from './hooks.ts'
 import { typePattern } from './schemas.ts'
-import { refuseUnreadable, subjectsOf } from './sight.ts'
+import { judgeKept, judgeTypes, reachOf, subjectsAfter } from './saving.ts'
+import { subjectsOf } from './sight.ts'
 
 const Types = List(Matching(typePattern, 60), { min: 1, max: 100 }, { uniqueItems: true })
 const PropertyIds = List(Uuid, { max: 200 }, { uniqueItems: true })
@@ -102,27 +98,6 @@ const endpoints = resource({
   read: readEndpoint,
 })
 
-/** Refuses patterns that match nothing, and types that the caller may not read. */
-const judgeTypes = (admission: Admission, types: readonly string[], field = 'types'): void => {
-  const at = (index: number) => `${field}.${index}`
-  const unknown = types.flatMap((pattern, index) =>
-    matchesSome(pattern) ? [] : [{ field: at(index), message: `${pattern} matches no type of event` }],
-  )
-  if (unknown.length > 0) throw invalid(unknown, 'type_unknown', 'A pattern matches no type of event')
-  for (const [index, pattern] of types.entries()) {
-    refuseUnreadable(admission, pattern, at(index))
-    const event = isExact(pattern) ? eventOf(pattern) : undefined
-    if (event && !isOffered(event, admission.features))
-      throw forbidden('feature_not_enabled', 'The feature of this type is not active for this tenant', [
-        { field: at(index), message: 'belongs to a feature that is not active' },
-      ])
-  }
-}
-
-/** The properties of an endpoint: a caller with chosen ones gives no more than these. */
-const reachOf = ({ propertyIds: own }: Admission, given: string[] | undefined): string[] | undefined =>
-  own !== null && given?.length === 0 ? own : given
-
 const list = endpoints.list({
   summary: 'List endpoints with their health',
   query: { status: Opt(OneOf(['active', 'failing', 'paused'])) },
@@ -181,7 +156,8 @@ const read = waitable({
 
 const change = endpoints.change({
   summary: 'Change address, event types or properties of an endpoint',
-  description: 'New patterns mean what you may read. What waits for the endpoint goes to its new address.',
+  description:
+    'New patterns mean what you may read, and you must be able to read the types that stay. What waits for the endpoint goes to its new address, which is told nothing that you may not read.',
   errors: ['type_unknown', 'address_refused', 'reference_not_found'],
   body: Obj({
     url: Opt(Url),
@@ -192,11 +168,13 @@ const change = endpoints.change({
   example: { description: 'The channel manager', types: ['*'] },
   command: async ({ trx, id, admission, body }) => {
     if (body.types) judgeTypes(admission, body.types)
+    const kept = await readEndpoint(trx, id)
+    judgeKept(admission, kept, body)
     if (body.url !== undefined) requireCallable(body.url)
     await changeEndpoint(trx, id, {
       ...body,
       propertyIds: reachOf(admission, body.propertyIds),
-      subjects: body.types ? subjectsOf(admission) : undefined,
+      subjects: subjectsAfter(admission, kept, body),
     })
   },
 })

@@ -64,11 +64,12 @@ export const lostStarts = async (trx: AnyTrx, fence: Fence, style: 'outside' | '
  * Takes the job for this start, in a transaction of its own; from here the row says running. No row: a ghost. Deliveries that never came
  * so far do not count as starts, but for those that `unseen` says: nothing of the job had run, so it cannot be what ended their process.
  * @param leaseMs how long the row is believed to be in hand before reconciliation asks BullMQ about it.
+ * @param more columns that are answered beside those of the start.
  */
-export const claim = (fence: Fence, worker: string, leaseMs: number, unseen = 0): Statement => ({
+export const claim = (fence: Fence, worker: string, leaseMs: number, unseen = 0, more = ''): Statement => ({
   text: `update jobs set status = 'running', starts = starts + 1 + cast(:unseen as int), dispatch_no = :dispatchNo, delivery = :delivery,
        leased_until = now() + make_interval(secs => :leaseMs / 1000.0), worker = :worker
-     where id = :jobId and ${newer} returning ${columns}`,
+     where id = :jobId and ${newer} returning ${columns}${more}`,
   bindings: { ...fence, worker, leaseMs, unseen },
 })
 

@@ -145,23 +145,24 @@ export const pausedIn = (of: { queue: string; kind: string; tenantId: string; ga
     and (c.scope = 'queue' or (c.scope = 'kind' and c.kind = ${of.kind}) or (c.scope = 'tenant' and c.tenant_id = ${of.tenantId})
       or (c.scope = 'provider' and c.provider = split_part(${of.gate}, ':', 1))))`
 
+/** The gate of a job as it stands, and whether anything has failed behind it since its last success. */
+export type GateSeen = { gateState: 'open' | 'closed'; isGateFailing: boolean; isPaused: boolean }
+
+/** Columns of `GateSeen` for a statement on `jobs`. */
+export const gateSeen = `, coalesce((select state from provider_gate g where g.gate = jobs.gate), 'open') as gate_state,
+  exists (select from provider_gate g where g.gate = jobs.gate and (g.failures > 0 or g.state = 'closed')) as is_gate_failing,
+  ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as is_paused`
+
 /**
  * Tells whether a job may call its account now. A closed gate whose time is over lets one job through, and this job becomes it where none is
  * under way: what it hears opens or closes the gate.
  */
 export const mayPass = async (
   trx: PlatformTrx,
-  { id, gate }: { id: string; gate: string },
+  { id, gate, gateState, isPaused }: { id: string; gate: string } & GateSeen,
 ): Promise<'open' | 'probe' | 'closed'> => {
-  const row = await sqlOne<{ state: string; paused: boolean }>(
-    trx,
-    `select coalesce((select state from provider_gate where gate = jobs.gate), 'open') as state,
-       ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused
-     from jobs where id = ?`,
-    [id],
-  )
-  if (row?.paused) return 'closed'
-  if (row?.state !== 'closed') return 'open'
+  if (isPaused) return 'closed'
+  if (gateState === 'open') return 'open'
   const probe = await sqlOne<{ state: string }>(
     trx,
     `update provider_gate set probe_job_id = case when state = 'closed' then :id::uuid end,

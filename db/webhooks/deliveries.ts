@@ -121,6 +121,6 @@ export const redeliver = async (trx: Trx, id: string, sight: Sight) => {
      where id = ? and status <> 'pending' returning id`,
     [id],
   )
-  if (changed.length > 0) await askForSender(trx, seen.webhookEndpointId)
+  if (changed.length > 0) askForSender(trx, seen.webhookEndpointId)
   return readDelivery(trx, id, sight)
 }

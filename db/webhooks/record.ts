@@ -7,9 +7,8 @@ import type { Answer } from './health.ts'
 import type { Delivery, Sending } from './send.ts'
 
 /** Holds an endpoint, as the writers of its deliveries do: before its health and its deliveries. */
-export const holdEndpoint = async (trx: Trx, endpointId: string): Promise<void> => {
-  await preparedOne(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
-}
+export const holdEndpoint = (trx: Trx, endpointId: string): void =>
+  later(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
 
 const waitAfter = (attempts: number, answer: Answer): number | null => {
   const wait = nextWait('webhook', attempts, {
@@ -109,7 +108,7 @@ export const recordAnswers = async (
   const unsent = deliveries.slice(sent.length)
   // The endpoint before its deliveries, as its commands do; one that may be paused is held for that. The health is written before the
   // deliveries: one that pauses has it in hand while it waits for them.
-  if (failed) await holdEndpoint(trx, endpointId)
+  if (failed) holdEndpoint(trx, endpointId)
   const last = succeeded.at(-1)
   if (last) noteSuccess(trx, endpointId, last.answer)
   const health = failed ? await noteFailure(trx, endpointId, failed.answer) : null

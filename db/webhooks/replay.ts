@@ -149,8 +149,8 @@ export const stepReplay = async (trx: Trx, replayId: string): Promise<boolean> =
     },
   )
   if (events.length > 0) {
-    await writeReplayed(trx, endpoint, replayId, events)
-    await askForSender(trx, endpoint.id, events.length)
+    writeReplayed(trx, endpoint, replayId, events)
+    askForSender(trx, endpoint.id, events.length)
   }
   const hasMore = events.length === replayedAtOnce
   await sql(trx, `update webhook_replay set cursor = ?, status = ? where id = ?`, [

@@ -2,12 +2,12 @@ import { webhookLimits as limits } from '../../config/limits.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { contextOf, later, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
+import { enqueueOnce } from '../lib/enqueue.ts'
 import type { WebhookEndpointRow } from '../rows.ts'
-import { eventOfDelivery } from './deliveries.ts'
 import { secretsOf } from './endpoints/secrets.ts'
-import { isRecent } from './feed.ts'
+import { eventColumns, isRecent } from './feed.ts'
 import { bodyOf } from './rules/body.ts'
+import type { StoredEvent } from './rules/body.ts'
 import { eventOf, isOffered } from './rules/types.ts'
 
 /** One request to an endpoint, to be signed and sent. */
@@ -36,106 +36,118 @@ const targetOf = (trx: Trx, id: string): Promise<Target | null> =>
 
 const hostOf = (url: string): string => new URL(url).hostname
 
+const insertSlot = `
+  insert into webhook_slot (id, webhook_endpoint_id, host, until)
+  select :slotId, :endpointId, :host, clock_timestamp() + make_interval(secs => :leaseSeconds)
+  from (select count(*) as of_tenant, count(*) filter (where webhook_endpoint_id = :endpointId) as of_endpoint from webhook_slot) as taken
+  where of_endpoint < :ofEndpoint::int and of_tenant < :ofTenant::int and (select slots from webhook_slots_taken(:host)) < :ofHost::int
+  returning id`
+
 /**
  * Takes a slot for requests to an endpoint: at most 2 of an endpoint, 4 of a tenant and 20 of a host over all tenants are under way at once. False where
- * none is free. `slotId` is the sender's own: it takes its slot again after a crash.
+ * none is free. `slotId` is the sender's own: it takes its slot again after a crash. Statements that are asked for in the same turn see it.
  */
 export const takeSlot = async (trx: Trx, endpoint: Pick<Target, 'id' | 'url'>, slotId: string): Promise<boolean> => {
-  const endpointId = endpoint.id
   const host = hostOf(endpoint.url)
   const { tenantId } = contextOf(trx)
   // One after the other of a tenant, and of a host: what others take is counted once it is committed.
-  await prepared(trx, `select pg_advisory_xact_lock(hashtextextended('webhook tenant ' || ?, 0))`, [tenantId])
-  await prepared(trx, `select pg_advisory_xact_lock(hashtextextended('webhook host ' || ?, 0))`, [host])
+  later(trx, `select pg_advisory_xact_lock(hashtextextended('webhook tenant ' || ?, 0))`, [tenantId])
+  later(trx, `select pg_advisory_xact_lock(hashtextextended('webhook host ' || ?, 0))`, [host])
   later(trx, `delete from webhook_slot where until <= clock_timestamp() or id = ?`, [slotId])
-  const taken = await preparedOne<{ ofTenant: number; ofEndpoint: number; ofHost: number }>(
-    trx,
-    `select count(*)::int as of_tenant, (count(*) filter (where webhook_endpoint_id = ?))::int as of_endpoint,
-       (select slots from webhook_slots_taken(?)) as of_host from webhook_slot`,
-    [endpointId, host],
-  )
-  const isFull =
-    !taken ||
-    taken.ofEndpoint >= limits.atOncePerEndpoint ||
-    taken.ofTenant >= limits.atOncePerTenant ||
-    taken.ofHost >= limits.atOncePerHost
-  if (isFull) return false
-  later(
-    trx,
-    `insert into webhook_slot (id, webhook_endpoint_id, host, until) values (?, ?, ?, clock_timestamp() + make_interval(secs => ?))`,
-    [slotId, endpointId, host, limits.leaseSeconds],
-  )
-  return true
+  const taken = await prepared(trx, insertSlot, {
+    slotId,
+    endpointId: endpoint.id,
+    host,
+    leaseSeconds: limits.leaseSeconds,
+    ofEndpoint: limits.atOncePerEndpoint,
+    ofTenant: limits.atOncePerTenant,
+    ofHost: limits.atOncePerHost,
+  })
+  return taken.length > 0
 }
 
-/** Takes a slot for deliveries. `full` where none is free; `over` where nothing is sent to this endpoint any more. */
-const takeSlotOf = async (trx: Trx, endpoint: Target, slotId: string): Promise<'taken' | 'full' | 'over'> => {
+/** Tells whether anything is sent to an endpoint. Drops what waits where its tenant has no webhooks. */
+const isSentTo = async (trx: Trx, endpoint: Target): Promise<boolean> => {
   const endpointId = endpoint.id
-  if (endpoint.status !== 'active') return 'over'
-  if (!endpoint.features.includes('webhooks')) {
-    await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
-    await sql(
-      trx,
-      `update webhook_delivery set status = 'dropped', sending_until = null where webhook_endpoint_id = ? and status = 'pending'`,
-      [endpointId],
-    )
-    return 'over'
-  }
-  return (await takeSlot(trx, endpoint, slotId)) ? 'taken' : 'full'
+  if (endpoint.status !== 'active') return false
+  if (endpoint.features.includes('webhooks')) return true
+  await sql(trx, `select id from webhook_endpoint where id = ? for no key update`, [endpointId])
+  await sql(
+    trx,
+    `update webhook_delivery set status = 'dropped', sending_until = null where webhook_endpoint_id = ? and status = 'pending'`,
+    [endpointId],
+  )
+  return false
 }
 
-type Due = { id: string; eventId: string; eventAt: Date; type: string; dueAt: Date; sequence: string }
+/** A delivery that was taken, with its event; `id` is null where that is not kept any more. */
+type Due = Omit<StoredEvent, 'id'> & {
+  id: string | null
+  deliveryId: string
+  eventAt: Date
+  told: string
+  dueAt: Date
+  place: number
+}
 
 const isDueNow = `webhook_endpoint_id = :endpointId and status = 'pending' and due_at <= clock_timestamp()
   and (sending_until is null or sending_until < clock_timestamp()) and ${isRecent('event_at')}`
 
+// Each event is found by its key: a plan made for small tables would read every month.
 const oldestDue = (replayed: boolean) => `
   with due as (
-    select id, event_id, event_at, type from webhook_delivery where ${isDueNow} and replay_id is ${replayed ? 'not ' : ''}null
-    order by due_at, sequence limit ${limits.takenAtOnce} for update skip locked)
-  update webhook_delivery d set sending_until = clock_timestamp() + make_interval(secs => :leaseSeconds)
-  from due where d.id = due.id and d.event_at = due.event_at
-  returning d.id, d.event_id, d.event_at, d.type, d.due_at, d.sequence`
+    select id, event_id, event_at from webhook_delivery where ${isDueNow} and replay_id is ${replayed ? 'not ' : ''}null
+      and exists (select from webhook_slot where id = :slotId)
+    order by due_at, sequence limit ${limits.takenAtOnce} for update skip locked),
+  taken as (
+    update webhook_delivery d set sending_until = clock_timestamp() + make_interval(secs => :leaseSeconds)
+    from due where d.id = due.id and d.event_at = due.event_at
+    returning d.id as delivery_id, d.event_id, d.event_at, d.type as told, d.due_at, d.sequence as place)
+  select taken.delivery_id, taken.event_at, taken.told, taken.due_at, taken.place, e.*
+  from taken left join lateral (
+    select ${eventColumns} from event
+    where id = taken.event_id and occurred_at >= taken.event_at and occurred_at < taken.event_at + interval '1 millisecond' limit 1) as e on true`
 const oldestLive = oldestDue(false)
 const oldestReplayed = oldestDue(true)
 
-const inOrder = (a: Due, b: Due) =>
-  a.dueAt.getTime() - b.dueAt.getTime() || Number(BigInt(a.sequence) - BigInt(b.sequence))
+const inOrder = (a: Due, b: Due) => a.dueAt.getTime() - b.dueAt.getTime() || a.place - b.place
 
-/** Replays come second, but for every third turn. */
-const takeDue = async (trx: Trx, endpointId: string, place: number): Promise<Due[]> => {
+/** A sender's own slot, and the turns of this start so far. */
+type Place = { slotId: string; place: number }
+
+/** Takes nothing without a slot. Replays come second, but for every third turn. */
+const takeDue = async (trx: Trx, endpointId: string, { slotId, place }: Place): Promise<Due[]> => {
   const order = place % 3 === 2 ? [oldestReplayed, oldestLive] : [oldestLive, oldestReplayed]
   for (const text of order) {
-    const due = await prepared<Due>(trx, text, { endpointId, leaseSeconds: limits.leaseSeconds })
+    const due = await prepared<Due>(trx, text, { endpointId, slotId, leaseSeconds: limits.leaseSeconds })
     if (due.length > 0) return due.toSorted(inOrder)
   }
   return []
 }
 
-const drop = (trx: Trx, { id, eventAt }: Due) =>
+const drop = (trx: Trx, { deliveryId, eventAt }: Due) =>
   later(trx, `update webhook_delivery set status = 'dropped', sending_until = null where id = ? and event_at = ?`, [
-    id,
+    deliveryId,
     eventAt,
   ])
 
 /** A delivery with its request; null, and dropped, where its event is not told any more. */
-const toSend = async (trx: Trx, { url, features }: Target, secrets: string[], due: Due): Promise<Delivery | null> => {
-  const declared = eventOf(due.type)
-  const event = declared && isOffered(declared, features) ? await eventOfDelivery(trx, due.eventId, due.eventAt) : null
-  if (event)
-    return { deliveryId: due.id, eventAt: due.eventAt, call: { id: event.id, url, body: bodyOf(event), secrets } }
+const toSend = (trx: Trx, { url, features }: Target, secrets: string[], due: Due): Delivery | null => {
+  const { deliveryId, eventAt, told, dueAt: _, place: __, id, ...event } = due
+  const declared = eventOf(told)
+  if (id !== null && declared && isOffered(declared, features))
+    return { deliveryId, eventAt, call: { id, url, body: bodyOf({ ...event, id }), secrets } }
   drop(trx, due)
   return null
 }
 
-const take = async (trx: Trx, endpoint: Target, place: number): Promise<Sending | null> => {
+const take = async (trx: Trx, endpoint: Target, place: Place): Promise<Sending | null> => {
   for (;;) {
     // One trip: the second statement sees what the first has taken.
     const [due, left] = await Promise.all([takeDue(trx, endpoint.id, place), leftOf(trx, endpoint.id)])
     if (due.length === 0) return null
     const secrets = await secretsOf(trx, endpoint)
-    const found = await Promise.all(due.map((each) => toSend(trx, endpoint, secrets, each)))
-    const [first, ...others] = found.filter((each) => each !== null)
+    const [first, ...others] = due.map((each) => toSend(trx, endpoint, secrets, each)).filter((each) => each !== null)
     if (first) return { deliveries: [first, ...others], isLast: left?.isDue !== true }
   }
 }
@@ -147,27 +159,26 @@ export const beginSending = async (
   slotId: string,
 ): Promise<Sending | null | 'full' | 'over'> => {
   const endpoint = await targetOf(trx, endpointId)
-  if (!endpoint) return 'over'
-  const slot = await takeSlotOf(trx, endpoint, slotId)
-  return slot === 'taken' ? take(trx, endpoint, 0) : slot
+  if (!endpoint || !(await isSentTo(trx, endpoint))) return 'over'
+  const [isTaken, sending] = await Promise.all([
+    takeSlot(trx, endpoint, slotId),
+    take(trx, endpoint, { slotId, place: 0 }),
+  ])
+  return isTaken ? sending : 'full'
 }
 
 /**
  * Takes the next deliveries of an endpoint that are due, for the time of a lease. `place` counts the turns of this start. Null where nothing
  * is due, or nothing is sent any more.
  */
-export const nextSending = async (
-  trx: Trx,
-  endpointId: string,
-  { slotId, place }: { slotId: string; place: number },
-): Promise<Sending | null> => {
+export const nextSending = async (trx: Trx, endpointId: string, { slotId, place }: Place): Promise<Sending | null> => {
   const endpoint = await targetOf(trx, endpointId)
   if (endpoint?.status !== 'active' || !endpoint.features.includes('webhooks')) return null
   later(trx, `update webhook_slot set until = clock_timestamp() + make_interval(secs => ?) where id = ?`, [
     limits.leaseSeconds,
     slotId,
   ])
-  return take(trx, endpoint, place)
+  return take(trx, endpoint, { slotId, place })
 }
 
 const bucketMs = 5_000
@@ -204,7 +215,8 @@ export const giveSlot = (trx: Trx, slotId: string): void =>
 /** Frees the slot of a sender. Answers whether nothing is due to its endpoint now. */
 export const freeSlot = async (trx: Trx, endpointId: string, slotId: string): Promise<boolean> => {
   giveSlot(trx, slotId)
-  return !(await isActive(trx, endpointId)) || (await leftOf(trx, endpointId))?.isDue !== true
+  const [isListening, left] = await Promise.all([isActive(trx, endpointId), leftOf(trx, endpointId)])
+  return !isListening || left?.isDue !== true
 }
 
 /**
@@ -212,12 +224,15 @@ export const freeSlot = async (trx: Trx, endpointId: string, slotId: string): Pr
  * Writers of deliveries hold the endpoint as this does, so that none is passed over.
  */
 export const endSending = async (trx: Trx, endpointId: string): Promise<boolean> => {
-  if (!(await isActive(trx, endpointId, 'for no key update'))) return true
-  const left = await leftOf(trx, endpointId)
+  const [isListening, left] = await Promise.all([
+    isActive(trx, endpointId, 'for no key update'),
+    leftOf(trx, endpointId),
+  ])
+  if (!isListening) return true
   if (left?.isDue) return false
   if (left?.dueAt) {
     const at = new Date(Math.ceil((left.dueAt.getTime() + 1) / bucketMs) * bucketMs)
-    await enqueue(
+    enqueueOnce(
       trx,
       deliverEvents,
       { tenantId: contextOf(trx).tenantId ?? '', webhookEndpointId: endpointId },

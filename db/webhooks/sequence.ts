@@ -1,7 +1,7 @@
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { contextOf, later, prepared } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
-import { enqueue } from '../lib/enqueue.ts'
+import { enqueueOnce } from '../lib/enqueue.ts'
 import { holdHead, recent } from './feed.ts'
 import { isChosen, isOffered, eventOf } from './rules/types.ts'
 
@@ -40,11 +40,11 @@ const numbering = `
  * Asks for a sender of an endpoint, whose row the caller holds: a sender looks for what is due under the same lock before it ends, so
  * that one of them always comes.
  */
-export const askForSender = async (trx: Trx, endpointId: string, deliveries = 1): Promise<void> => {
+export const askForSender = (trx: Trx, endpointId: string, deliveries = 1): void => {
   const { tenantId } = contextOf(trx)
   const senders = deliveries > manyDeliveries ? [1, 2] : [1]
   for (const sender of senders)
-    await enqueue(
+    enqueueOnce(
       trx,
       deliverEvents,
       { tenantId: tenantId ?? '', webhookEndpointId: endpointId },
@@ -52,14 +52,14 @@ export const askForSender = async (trx: Trx, endpointId: string, deliveries = 1)
     )
 }
 
-const writeDeliveries = async (
+const writeDeliveries = (
   trx: Trx,
   {
     events,
     endpoints,
     replayId = null,
   }: { events: readonly Numbered[]; endpoints: readonly Listening[]; replayId?: string | null },
-): Promise<Map<string, number>> => {
+): Map<string, number> => {
   const rows = endpoints.flatMap((endpoint) =>
     events
       .filter((event) => isChosen(endpoint, event))
@@ -85,13 +85,8 @@ const writeDeliveries = async (
 }
 
 /** Writes the deliveries of a replay: `events` are of its types already. */
-export const writeReplayed = async (
-  trx: Trx,
-  endpoint: Listening,
-  replayId: string,
-  events: readonly Numbered[],
-): Promise<void> => {
-  await writeDeliveries(trx, { events, endpoints: [endpoint], replayId })
+export const writeReplayed = (trx: Trx, endpoint: Listening, replayId: string, events: readonly Numbered[]): void => {
+  writeDeliveries(trx, { events, endpoints: [endpoint], replayId })
 }
 
 /**
@@ -123,7 +118,7 @@ export const numberEvents = async (trx: Trx): Promise<number> => {
     const event = eventOf(type)
     return event !== undefined && isOffered(event, features)
   })
-  const written = await writeDeliveries(trx, { events: offered, endpoints })
-  for (const [endpointId, count] of written) if (count > 0) await askForSender(trx, endpointId, count)
+  const written = writeDeliveries(trx, { events: offered, endpoints })
+  for (const [endpointId, count] of written) if (count > 0) askForSender(trx, endpointId, count)
   return events.length
 }

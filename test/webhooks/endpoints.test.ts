@@ -105,6 +105,31 @@ describe('webhook endpoints', function () {
     expect(await stored()).to.deep.equal([])
   })
 
+  /** The desk of a key that saves endpoints, and reads units. */
+  const openKey = async (...more: string[]) => {
+    await sql(all.world.database.admin, `update session set reauthenticated_at = now()`)
+    const scopes = ['webhooks:read', 'webhooks:write', 'units:read', ...more]
+    const made = await all.owner.send('POST', 'api-keys', { name: 'integration', scopes })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const address = (path: string) => `/api/tenants/${all.house.tenantId}/${path}`
+    const { id, key } = made.body as { id: string; key: string }
+    const desk: Desk = {
+      get: (path) => all.world.request('GET', address(path), { key }),
+      send: (method, path, body = {}) => all.world.request(method, address(path), { key, body }),
+    }
+    const become = async (changed: object) => {
+      const { status, body } = await all.owner.send('PATCH', `api-keys/${id}`, changed)
+      expect(status, JSON.stringify(body)).to.equal(200)
+    }
+    return { desk, become }
+  }
+  const refused = async (asked: Promise<{ status: number; body: { code?: string } }>) => {
+    const { status, body } = await asked
+    expect([status, body.code]).to.deep.equal([403, 'forbidden'])
+  }
+  const change = (desk: Desk, { id }: { id: string }, body: object) =>
+    desk.send('PATCH', `webhooks/endpoints/${id}`, body)
+
   it('and the feed tell no role of what it may not read', async () => {
     const permissions = ['WebhookEndpoint', 'Event', 'Unit'].map((subject) => ({ subject, actions: ['read'] }))
     const made = await all.owner.send('POST', 'roles', { key: 'integrator', name: 'Integrator', permissions })
@@ -112,13 +137,72 @@ describe('webhook endpoints', function () {
     const person = await makeUser({ [all.house.tenantId]: 'stock' })
     expect((await all.owner.send('PATCH', `users/${person.userId}`, { role: 'integrator' })).status).to.equal(200)
     const desk = deskOf(all.world, all.house.tenantId, (await signIn(all.world, person)).token)
-    expect((await create({ types: ['unit.*'] }, desk)).body.code).to.equal('forbidden')
-    for (const types of ['promo_code.created', 'promo_code.*', 'unit.created,promo_code.created']) {
-      const { status, body } = await desk.get(`events?types=${types}`)
-      expect([status, body.code], types).to.deep.equal([403, 'forbidden'])
-    }
+    await refused(create({ types: ['unit.*'] }, desk))
+    for (const types of ['promo_code.created', 'promo_code.*', 'unit.created,promo_code.created'])
+      await refused(desk.get(`events?types=${types}`))
     expect((await desk.get('events?types=unit.*')).status).to.equal(200)
     expect(await stored()).to.deep.equal([])
+  })
+
+  it('of others are not led elsewhere by keys that may not read what they tell of', async () => {
+    const { desk, become } = await openKey()
+    const elsewhere = receiver.url('/elsewhere')
+    const named = (await create({ types: ['promo_code.created', 'unit.*'] })).body
+    for (const body of [{ url: elsewhere }, { description: 'mine' }, { propertyIds: [all.house.propertyId] }])
+      await refused(change(desk, named, body))
+    const whole = (await create({ types: ['*'] })).body
+    expect((await change(desk, whole, { description: 'all of it' })).status).to.equal(200)
+    await raiseIn(all.house.tenantId)
+    await flow()
+    const told = () => receiver.events().filter(({ body }) => body.includes('"type":"promo_code.'))
+    expect(told().map(({ path }) => path)).to.deep.equal(['/', '/'])
+    receiver.heard.splice(0)
+    // At its new address it tells what both may read.
+    expect((await change(desk, whole, { url: elsewhere })).status).to.equal(200)
+    await raiseIn(all.house.tenantId)
+    await flow()
+    expect(told().map(({ path }) => path)).to.deep.equal(['/'])
+    expect(receiver.events().some(({ path }) => path === '/elsewhere')).to.equal(true)
+    // Of one house alone, it does not send on what happens in all.
+    await become({ propertyIds: [all.house.propertyId] })
+    const mine = (await create({ types: ['unit.*'] })).body
+    await refused(change(desk, mine, { url: elsewhere }))
+    const narrowed = await change(desk, mine, { url: elsewhere, propertyIds: [] })
+    expect(narrowed.body).to.deep.include({ url: elsewhere, propertyIds: [all.house.propertyId] })
+  })
+
+  it('mean what their author could read when their types were saved, whatever becomes of the author', async () => {
+    const { desk, become } = await openKey('properties:read')
+    const named = (await create({ types: ['promo_code.created'] }, desk)).body
+    const whole = (await create({ types: ['*'], url: receiver.url('/whole') }, desk)).body
+    await become({ scopes: ['webhooks:read', 'webhooks:write', 'units:read'] })
+    await raiseIn(all.house.tenantId)
+    await flow()
+    const told = () =>
+      receiver
+        .events()
+        .filter(({ body }) => body.includes('"type":"promo_code.'))
+        .map(({ path }) => path)
+    expect(told()).to.have.members(['/', '/whole'])
+    // What is seen and saved from now on goes by the new scopes.
+    await refused(change(desk, named, { url: receiver.url('/other') }))
+    await refused(desk.get('events?types=promo_code.*'))
+    const replay = { fromSequence: 1, types: ['promo_code.created'] }
+    await refused(desk.send('POST', `webhooks/endpoints/${named.id}/replay`, replay))
+    const seen = (await desk.get('webhooks/deliveries?limit=100')).body.data as { type: string }[]
+    expect(seen.filter(({ type }) => type.startsWith('promo_code.'))).to.deep.equal([])
+    const [delivery] = await sql<{ id: string }>(
+      all.world.database.admin,
+      `select id from webhook_delivery where tenant_id = ? and type = 'promo_code.created' limit 1`,
+      [all.house.tenantId],
+    )
+    expect((await desk.get(`webhooks/deliveries/${delivery?.id}`)).status).to.equal(404)
+    expect((await desk.send('POST', `webhooks/deliveries/${delivery?.id}/redeliver`)).status).to.equal(404)
+    expect((await change(desk, whole, { types: ['*'] })).status).to.equal(200)
+    receiver.heard.splice(0)
+    await raiseIn(all.house.tenantId)
+    await flow()
+    expect(told()).to.deep.equal(['/'])
   })
 
   it('of a key tell of what its scopes read', async () => {
@@ -146,7 +230,7 @@ describe('webhook endpoints', function () {
     expect((await request('GET', `webhooks/endpoints/${allowed.body.id}`)).body.types).to.deep.equal(['*'])
     await raiseIn(all.house.tenantId)
     await flow()
-    expect(receiver.events().filter(({ body }) => body.includes('"promo_code.'))).to.deep.equal([])
+    expect(receiver.events().filter(({ body }) => body.includes('"type":"promo_code.'))).to.deep.equal([])
     const seen = (await request('GET', 'events')).body.data as { type: string }[]
     expect(seen.filter(({ type }) => type.startsWith('promo_code.'))).to.deep.equal([])
     const types = (await request('GET', 'webhooks/event-types?limit=100')).body.data as { module: string }[]

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { database, inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { rollPartitions } from '../../db/jobs/index.ts'
-import { numberEvents, unnumberedTenants } from '../../db/webhooks/index.ts'
+import { headOf } from '../../db/webhooks/feed.ts'
+import { createEndpoint, numberEvents, unnumberedTenants } from '../../db/webhooks/index.ts'
 import { nilId } from '../../config/nil-id.ts'
 import { forgetLimits, makeTenant } from '../auth/support.ts'
 import { openDesk, useOwner } from '../properties/support.ts'
@@ -188,6 +189,55 @@ describe('the feed of events', function () {
     expectGapless((await follow()).map(({ sequence }) => sequence))
   })
 
+  it('loses and repeats nothing where a sequencer dies at any of its writes', async () => {
+    const { admin } = all.world.database
+    const listening = await inTenant(all.house.tenantId, (trx) =>
+      createEndpoint(trx, { url: 'https://hooks.example/', types: ['promo_code.*'], subjects: ['PromoCode'] }),
+    )
+    await number()
+    const ids = await raiseIn(all.house.tenantId, 5)
+    const { last } = await inTenant(all.house.tenantId, headOf)
+    // The connection ends in the midst of its transaction, as when its process is killed.
+    await admin.raw(`create function die() returns trigger language plpgsql security definer as $$
+      begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`)
+    const dying = [
+      ['update', 'event'],
+      ['update', 'event_head'],
+      ['insert', 'webhook_delivery'],
+      ['insert', 'jobs'],
+    ]
+    for (const [verb, table] of dying) {
+      await admin.raw(`create trigger die before ${verb} on ${table} for each row execute function die()`)
+      let died = false
+      await number().catch(() => {
+        died = true
+      })
+      expect(died, `${verb} ${table}`).to.equal(true)
+      await admin.raw(`drop trigger die on ${table}`)
+      expect(await inTenant(all.house.tenantId, headOf)).to.deep.include({ last })
+      expect(await inPlatform((trx) => unnumberedTenants(trx, nilId, 10))).to.deep.include({
+        tenantId: all.house.tenantId,
+      })
+    }
+    await admin.raw(`drop function die()`)
+    expect(await number()).to.equal(5)
+    const found = await follow('types=promo_code.*')
+    expect(found.map(({ id }) => id)).to.deep.equal(ids)
+    expectGapless(found.map(({ sequence }) => sequence))
+    const told = await inTenant(all.house.tenantId, (trx) =>
+      sql<{ eventId: string; status: string }>(
+        trx,
+        `select event_id, status from webhook_delivery where webhook_endpoint_id = ? order by sequence`,
+        [listening.id],
+      ),
+    )
+    expect(told).to.deep.equal(ids.map((eventId) => ({ eventId, status: 'pending' })))
+    const senders = await sql(admin, `select id from jobs where tenant_id = ? and kind = 'webhooks.deliver'`, [
+      all.house.tenantId,
+    ])
+    expect(senders).to.have.length(1)
+  })
+
   it('is numbered for every tenant in turn, wherever a sequencer begins', async () => {
     for (let count = 0; count < 3; count += 1) await raiseIn(await makeTenant())
     const look = (after: string, most: number) => inPlatform((trx) => unnumberedTenants(trx, after, most))
@@ -209,6 +259,7 @@ describe('the feed of events', function () {
     const ends = Date.now() + 4_000
     const written: string[] = []
     let version = 1
+    const record = randomUUID()
     const writer = async (index: number) => {
       for (let turn = 0; Date.now() < ends; turn += 1) {
         const isTakenBack = turn % 5 === 4
@@ -218,7 +269,7 @@ describe('the feed of events', function () {
             await sql(trx, `select id from property where id = ? for no key update`, [all.house.propertyId])
             version += 1
           }
-          const id = await raise(trx, null, index === 0 ? version : 1)
+          const id = await raise(trx, null, index === 0 ? { id: record, version } : {})
           if (index % 4 === 1) await sql(trx, `select pg_sleep(0.05)`)
           if (isTakenBack) throw new Error('rolled back')
           return [id]
@@ -248,6 +299,10 @@ describe('the feed of events', function () {
     expect(seen.map(({ sequence }) => sequence)).to.deep.equal(
       seen.map(({ sequence }) => sequence).toSorted((one, other) => one - other),
     )
+    const versions = seen.filter(({ entity }) => entity.id === record).map(({ entity }) => entity.version)
+    expect(versions.length).to.be.above(10)
+    expect(versions).to.deep.equal(versions.toSorted((one, other) => one - other))
+    expect(new Set(versions).size).to.equal(versions.length)
     expect(new Set(seen.map(({ id }) => id)).size).to.equal(seen.length)
     expect(seen.map(({ id }) => id).toSorted()).to.deep.equal(written.toSorted())
     expectGapless((await follow('limit=100')).map(({ sequence }) => sequence))

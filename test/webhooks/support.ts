@@ -81,10 +81,14 @@ export const flow = async ({ aheadMs = 0 }: { aheadMs?: number } = {}): Promise<
 }
 
 let count = 0
-/** Raises an event of a promo code. */
-export const raise = (trx: Trx, propertyId: string | null = null, version = 1): Promise<string> => {
+/** Raises an event of a promo code, another one each time unless `id` says which. */
+export const raise = (
+  trx: Trx,
+  propertyId: string | null = null,
+  { id, version = 1 }: { id?: string; version?: number } = {},
+): Promise<string> => {
   count += 1
-  const promoCodeId = `7b0c2f6e-5d1a-4c3e-9f28-${String(count).padStart(12, '0')}`
+  const promoCodeId = id ?? `7b0c2f6e-5d1a-4c3e-9f28-${String(count).padStart(12, '0')}`
   return emit(trx, promoCodeCreated, {
     propertyId,
     id: promoCodeId,

@@ -1,9 +1,10 @@
 import { compile } from '../../config/validator.ts'
-import { putBack, claim, mayPass } from '../../db/jobs/index.ts'
-import type { Fence, JobStart } from '../../db/jobs/index.ts'
+import { putBack, claim, gateSeen, mayPass } from '../../db/jobs/index.ts'
+import type { Fence, GateSeen, JobStart } from '../../db/jobs/index.ts'
 import { upcast } from '../../jobs/job.ts'
 import type { Job } from '../../jobs/job.ts'
 import { GivenUp, Newer } from './failure.ts'
+import { forget } from './gate.ts'
 import * as metrics from './metrics.ts'
 import { persist } from './persist.ts'
 import type { Worker } from './run-job.ts'
@@ -46,13 +47,16 @@ export const claimOpen = (
   worker: Worker,
   leaseMs: number,
 ): Promise<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null> =>
-  persist<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null, JobStart>(
+  persist<{ claimed: JobStart; passage: 'open' | 'probe' | 'closed' } | null, JobStart & GateSeen>(
     worker,
     async (trx, [claimed]) => {
       if (!claimed) return null
-      const passage = claimed.gate === '' ? 'open' : await mayPass(trx, claimed)
+      if (claimed.gate === '') return { claimed, passage: 'open' }
+      // A success means more then: it is written at once.
+      if (claimed.isGateFailing) forget(claimed.gate)
+      const passage = await mayPass(trx, claimed)
       if (passage === 'closed') await putBack(trx, fence, 0)
       return { claimed, passage }
     },
-    claim(fence, worker.name, leaseMs),
+    claim(fence, worker.name, leaseMs, 0, gateSeen),
   )

@@ -52,8 +52,8 @@ export const signOf = ({ kind, code = '', httpStatus }: CallOutcome): GateSign |
   return code.endsWith('_not_set') || code.startsWith('smtp_') ? null : 'down'
 }
 
-/** Successes are written every few seconds alone: nothing but the first one after a failure changes a gate. */
-const upEveryMs = 2_000
+/** Successes are written once a minute alone: nothing but the first one after a failure changes a gate, and a start that finds one says so. */
+const upEveryMs = 60_000
 const justUp = new LRUCache<string, true>({ max: 10_000, ttl: upEveryMs, perf: Date })
 
 /** The next success of the gate is written at once. */

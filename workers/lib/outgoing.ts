@@ -1,17 +1,47 @@
-import { request as plainRequest } from 'node:http'
+import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
-import { request as secureRequest } from 'node:https'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { AddressRefused, bareHost, peerOf, placeOf } from '../../config/outgoing-address.ts'
 import type { Found, Resolve } from '../../config/outgoing-address.ts'
 
 export { standIn } from '../../config/outgoing-address.ts'
 
+/** Connections that several calls of one sender share, one after the other. */
+export type Connections = {
+  plain: PlainAgent
+  secure: SecureAgent
+  /** Places of addresses as they were judged when the first call to each was made; later connections lead to the very same. */
+  places: Map<string, number | Found>
+  close: () => void
+}
+
+/**
+ * Keeps connections open between calls, for the few seconds of one sender: each leads to an address that was judged when it was made. A call that finds its
+ * kept connection closed is sent once more over a new one, so that this is for calls that may be heard twice.
+ */
+export const keepConnections = (): Connections => {
+  const [plain, secure] = [new PlainAgent({ keepAlive: true }), new SecureAgent({ keepAlive: true })]
+  return {
+    plain,
+    secure,
+    places: new Map(),
+    close: () => {
+      plain.destroy()
+      secure.destroy()
+    },
+  }
+}
+
 export type OutgoingRequest = {
   url: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   headers?: Record<string, string>
   body?: string
+  /** Sends no header but these, and those that HTTP itself needs. */
+  onlyThese?: boolean
+  /** A connection of its own unless given. */
+  connections?: Connections
   /** A longer body ends the call. */
   mostBytes: number
   /** The number of its first bytes that are kept; all unless said. */
@@ -77,35 +107,45 @@ const limitConnecting = (request: ClientRequest, ms: number): void => {
   }, ms)
   const stop = () => clearTimeout(timer)
   request.once('socket', (socket) => {
+    if (request.reusedSocket) return stop()
     const event = 'encrypted' in socket ? 'secureConnect' : 'connect'
     socket.once(event, stop)
   })
   request.once('close', stop)
 }
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed'
+
+const over = (agent: PlainAgent | undefined) => (agent ? { agent } : {})
+
+const closedMeanwhile = new Set(['ECONNRESET', 'EPIPE'])
+
 /** A peer of this process speaks plain HTTP, or TLS by a certificate of its own. */
-const askPeer = (host: string, port: number, options: RequestOptions): ClientRequest => {
+const askPeer = (host: string, port: number, options: RequestOptions, connections?: Connections): ClientRequest => {
   const ca = peerOf(host)?.ca
   return ca === undefined
-    ? plainRequest({ ...options, host: '127.0.0.1', port })
-    : secureRequest({ ...options, host: '127.0.0.1', port, servername: 'localhost', ca })
+    ? plainRequest({ ...options, ...over(connections?.plain), host: '127.0.0.1', port })
+    : secureRequest({ ...options, ...over(connections?.secure), host: '127.0.0.1', port, servername: 'localhost', ca })
 }
 
 const ask = (
   url: URL,
   place: number | Found,
-  { method = 'GET', headers = {}, body, connectMs, identity }: OutgoingRequest,
+  sent: OutgoingRequest,
   signal: AbortSignal,
+  connections?: Connections,
 ): Promise<{ request: ClientRequest; answer: IncomingMessage }> => {
+  const { method = 'GET', headers = {}, body, connectMs, identity, onlyThese = false } = sent
   const options: RequestOptions & { cert?: string; key?: string } = {
     method,
-    // A connection of its own: one that was kept open was judged for another call.
+    // A connection of its own, unless those of the sender were judged for it.
     agent: false,
     ...identity,
     signal,
     headers: {
       ...headers,
-      'accept-encoding': 'identity',
+      ...(onlyThese ? {} : { 'accept-encoding': 'identity' }),
       host: url.host,
       ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
     },
@@ -114,13 +154,29 @@ const ask = (
   return new Promise((answered, failed) => {
     const request =
       typeof place === 'number'
-        ? askPeer(url.hostname, place, options)
+        ? askPeer(url.hostname, place, options, connections)
         : url.protocol === 'http:'
-          ? plainRequest({ ...options, host: bareHost(url), port: url.port || 80, lookup: lookupOf(place) })
-          : secureRequest({ ...options, host: bareHost(url), port: url.port || 443, lookup: lookupOf(place) })
+          ? plainRequest({
+              ...options,
+              ...over(connections?.plain),
+              host: bareHost(url),
+              port: url.port || 80,
+              lookup: lookupOf(place),
+            })
+          : secureRequest({
+              ...options,
+              ...over(connections?.secure),
+              host: bareHost(url),
+              port: url.port || 443,
+              lookup: lookupOf(place),
+            })
     if (connectMs !== undefined) limitConnecting(request, connectMs)
     request.once('response', (answer) => answered({ request, answer }))
-    request.on('error', failed)
+    request.on('error', (error) => {
+      const isStale = request.reusedSocket && !signal.aborted && closedMeanwhile.has(codeOf(error))
+      if (isStale) ask(url, place, sent, signal).then(answered, failed)
+      else failed(error)
+    })
     request.end(body)
   })
 }
@@ -148,9 +204,6 @@ const nextOf = (url: URL, answer: IncomingMessage): URL | null => {
   return next
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed'
-
 /**
  * The only way to call an address that a user has given: https, public addresses alone, judged for the connection that is
  * made, no redirect to another host (a POST follows none), an end to time and length. Nothing throws for what the other side did, and
@@ -170,14 +223,19 @@ export const callOut = async (sent: OutgoingRequest, resolve?: Resolve): Promise
   let request: ClientRequest | null = null
   try {
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
-      const asked = await ask(url, await placeOf(url, { ...judging, signal }), sent, signal)
+      const place = sent.connections?.places.get(url.href) ?? (await placeOf(url, { ...judging, signal }))
+      sent.connections?.places.set(url.href, place)
+      const asked = await ask(url, place, sent, signal, sent.connections)
       const { answer } = asked
       request = asked.request
       wasHeard = true
       const next = (sent.method ?? 'GET') === 'GET' ? nextOf(url, answer) : null
       if (!next) {
         const { statusCode: status = 0, headers } = answer
-        return { kind: 'answered', status, headers, ...(await bodyOf(answer, mostBytes, keptBytes)) }
+        const read = await bodyOf(answer, mostBytes, keptBytes)
+        // Read to its end, its connection may serve the next call.
+        if (sent.connections) request = null
+        return { kind: 'answered', status, headers, ...read }
       }
       request.destroy()
       url = next

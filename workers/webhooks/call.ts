@@ -4,7 +4,7 @@ import type { Answer, Call } from '../../db/webhooks/index.ts'
 import { readCall } from '../lib/external-call.ts'
 import type { CallOutcome } from '../lib/external-call.ts'
 import { callOut } from '../lib/outgoing.ts'
-import type { OutgoingOutcome } from '../lib/outgoing.ts'
+import type { Connections, OutgoingOutcome } from '../lib/outgoing.ts'
 import type { JobContext } from '../lib/processor.ts'
 
 const ofTls = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO)/
@@ -56,11 +56,12 @@ const outcomeOf = (answer: Answer): CallOutcome & { answer: Answer } => {
   return { kind: error === 'timeout' ? 'unknown' : 'not_sent', code, answer }
 }
 
-/** Signs a request and sends it. Answers what came of it, and whether the receiver seems to be down. */
+/** Signs a request and sends it, over `connections` where they are kept. Answers what came of it, and whether the receiver seems to be down. */
 export const send = async <P>(
   context: Pick<JobContext<P>, 'jobId' | 'tenantId' | 'traceparent' | 'gate' | 'signal'>,
   operation: 'deliver' | 'ping',
   { id, url, body, secrets }: Call,
+  connections?: Connections,
 ): Promise<{ answer: Answer; isDown: boolean }> => {
   const { answer, kind } = await readCall(context, { provider: 'webhook', operation }, async () => {
     const at = new Date()
@@ -76,6 +77,8 @@ export const send = async <P>(
         'webhook-timestamp': String(timestamp),
         'webhook-signature': signatureOf(secrets, { id, timestamp, body }),
       },
+      onlyThese: true,
+      ...(connections ? { connections } : {}),
       body,
       mostBytes: limits.mostAnswerBytes,
       keptBytes: 4 * limits.keptCharacters,

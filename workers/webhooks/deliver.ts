@@ -11,7 +11,10 @@ import {
 import type { Answer, Sending } from '../../db/webhooks/index.ts'
 import { webhookLimits as limits } from '../../config/limits.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
+import { keepConnections } from '../lib/outgoing.ts'
+import type { Connections } from '../lib/outgoing.ts'
 import { processor } from '../lib/processor.ts'
+import type { JobContext } from '../lib/processor.ts'
 import { send } from './call.ts'
 
 /** No request begins after this: together with the longest one it stays within what one start may take. */
@@ -21,13 +24,14 @@ export const slotWaitMs = 500
 const turnWaitMs = 250
 const downWaitMs = 1_000
 
+type Context = JobContext<{ tenantId: string; webhookEndpointId: string }>
 type Turn = Sending | { isOver: boolean; hasEnded: boolean }
 
 /**
  * Sends what is due to an endpoint, one request after the other. Each transaction writes what became of a few requests and takes the next deliveries. A
  * crash in between sends those few again, each under its own `webhook-id`.
  */
-export const deliver = processor(deliverEvents, async (context) => {
+const sendDue = async (context: Context, connections: Connections): Promise<unknown> => {
   const { webhookEndpointId: id } = context.payload
   const slotId = context.jobId
   const startedAt = Date.now()
@@ -38,7 +42,7 @@ export const deliver = processor(deliverEvents, async (context) => {
     const answers: Answer[] = []
     const until = Date.now() + limits.turnMs
     for (const { call } of deliveries) {
-      const { answer, isDown: seemsDown } = await send(context, 'deliver', call)
+      const { answer, isDown: seemsDown } = await send(context, 'deliver', call, connections)
       answers.push(answer)
       isDown = seemsDown
       if (!isSuccess(answer) || isEnough() || Date.now() > until) break
@@ -52,7 +56,7 @@ export const deliver = processor(deliverEvents, async (context) => {
   const turn = (sending: Sending, answers: readonly Answer[], place: number) =>
     context.finishWhere<Turn>(
       async (trx) => {
-        if (sending.isLast) await holdEndpoint(trx, id)
+        if (sending.isLast) holdEndpoint(trx, id)
         await recordAnswers(trx, id, sending, answers)
         // The usual end first: nothing more is asked then.
         if (sending.isLast && (await endSending(trx, id))) {
@@ -78,4 +82,14 @@ export const deliver = processor(deliverEvents, async (context) => {
   return context.finish(async (trx) => {
     if (!(await endSending(trx, id))) context.putBack(turnWaitMs)
   })
+}
+
+/** A sender keeps its connections from one request to the next, and closes them at its end. */
+export const deliver = processor(deliverEvents, async (context) => {
+  const connections = keepConnections()
+  try {
+    return await sendDue(context, connections)
+  } finally {
+    connections.close()
+  }
 })
