@@ -16,14 +16,19 @@ type Row = {
   isGivenUp: boolean
 }
 
-/** Copies that arrived outside, by message. A text says which event and stay it is of: its message is known by that. */
-const arrivalsOf = ({ mails, texts }: Pick<Evidence, 'mails' | 'texts'>): Map<string, number> => {
+/**
+ * Copies that arrived outside, by message. A text is known by the carrier's id; one whose sender never read that says which event and stay it is of.
+ */
+const arrivalsOf = (
+  { mails, texts }: Pick<Evidence, 'mails' | 'texts'>,
+  bySid: ReadonlyMap<string, string>,
+): Map<string, number> => {
   const arrived = new Map<string, number>()
   const add = (key: string | null) => key !== null && arrived.set(key, (arrived.get(key) ?? 0) + 1)
   for (const { messageId } of mails) add(messageOf(messageId))
-  for (const { to, body, contentVariables } of texts) {
+  for (const { sid, to, body, contentVariables } of texts) {
     const words = contentVariables === '' ? body : String(Object.values(JSON.parse(contentVariables) as object)[0])
-    add(`${to.startsWith('whatsapp:') ? 'whatsapp' : 'sms'} ${words}`)
+    add(bySid.get(sid) ?? `${to.startsWith('whatsapp:') ? 'whatsapp' : 'sms'} ${words}`)
   }
   return arrived
 }
@@ -65,9 +70,13 @@ export const messageChecks: Record<string, Check> = {
        left join reservation r on r.tenant_id = m.tenant_id and r.id = m.reservation_id left join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
        where m.scheduled_for < now() group by m.tenant_id, m.id, e.type, b.number, r.position`,
     )
-    const arrived = arrivalsOf(evidence)
+    const texts = await sql<{ sid: string; messageId: string }>(
+      database,
+      `select provider_id as sid, message_id from message_attempt where kind <> 'email' and provider_id is not null`,
+    )
+    const arrived = arrivalsOf(evidence, new Map(texts.map(({ sid, messageId }) => [sid, messageId])))
     return rows.flatMap((row) => {
-      const copies = arrived.get(row.kind === 'email' ? row.id : `${row.kind} ${row.name}`) ?? 0
+      const copies = (arrived.get(row.id) ?? 0) + (arrived.get(`${row.kind} ${row.name}`) ?? 0)
       const isSent = ['sent', 'delivered', 'read'].includes(row.status)
       const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
       const isRight = row.isGivenUp
