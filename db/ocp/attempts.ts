@@ -1,4 +1,4 @@
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { recordUsageLast } from '../lib/usage.ts'
@@ -22,14 +22,14 @@ export const tenantOf = (trx: Trx): string => {
 
 /** Locks an attempt: the message first, the attempt second, in every command. */
 export const lockAttempt = async (trx: Trx, attemptId: string): Promise<Loaded | null> => {
-  const message = await sqlOne<MessageRow>(
-    trx,
-    `select * from message where id = (select message_id from message_attempt where id = ?) for no key update`,
-    [attemptId],
-  )
-  const attempt =
-    message &&
-    (await sqlOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]))
+  const [message, attempt] = await Promise.all([
+    preparedOne<MessageRow>(
+      trx,
+      `select * from message where id = (select message_id from message_attempt where id = ?) for no key update`,
+      [attemptId],
+    ),
+    preparedOne<MessageAttemptRow>(trx, `select * from message_attempt where id = ? for no key update`, [attemptId]),
+  ])
   return message && attempt ? { message, attempt } : null
 }
 
@@ -49,7 +49,7 @@ export const raise = async (
   { code, text, providerId, segments, proof }: Change,
 ): Promise<boolean> => {
   const moves = ranks[status] > attempt.rank
-  await sql(
+  await prepared(
     trx,
     `update message_attempt set
        status = case when :moves then :status else status end, rank = case when :moves then :rank else rank end,

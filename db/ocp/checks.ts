@@ -5,7 +5,7 @@ import type { PropertySettings } from '../../config/property-settings.ts'
 import { Email, Phone } from '../../config/schema.ts'
 import { addDays, clockIn, localInstant, todayIn } from '../../config/time.ts'
 import { compile } from '../../config/validator.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageChannelRow, MessageRow } from '../rows.ts'
@@ -75,7 +75,7 @@ const sentTo = async (
   since: Date,
   purpose: 'marketing' | null,
 ): Promise<number> => {
-  const row = await sqlOne<{ count: number }>(
+  const row = await preparedOne<{ count: number }>(
     trx,
     `select count(distinct message_id) as count from message_attempt
      where recipient_index = ? and message_id <> ? and created_at >= ? and status not in ('failed', 'bounced') and (?::text is null or purpose = ?)`,
@@ -249,7 +249,7 @@ export const checkStep = async (
   kind: ChannelKind,
   { message, reader, contents, locales, timeZone, rules, now }: Subject,
 ): Promise<StepCheck> => {
-  const channel = await sqlOne<MessageChannelRow>(
+  const channel = await preparedOne<MessageChannelRow>(
     trx,
     `select * from message_channel where property_id = ? and kind = ?`,
     [message.propertyId, kind],
@@ -263,8 +263,8 @@ export const checkStep = async (
   if (kind !== 'email' && channel.countries.length > 0 && !isNumberOf(address, channel.countries))
     return { cause: 'country_not_allowed' }
   const index = addressIndex(trx, kind, address)
-  // From here to the commit nobody adds a suppression of this address, so that none is in force before an attempt that ignores it.
-  const [, suppressed] = await Promise.all([lockAddress(trx, index), suppressionOf(trx, kind, index)])
+  // The caller holds the address to its commit: no suppression of it is in force before an attempt that ignores it.
+  const suppressed = await suppressionOf(trx, kind, index)
   if (suppressed === 'all' || (suppressed === 'marketing' && message.purpose === 'marketing'))
     return { cause: 'recipient_suppressed' }
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))

@@ -1,7 +1,7 @@
 import { settings } from '../../config/env.ts'
 import type { MessageContext } from '../../config/message-variables.ts'
 import { messageVariables } from '../../config/message-variables.ts'
-import { sqlOne } from '../lib/connection.ts'
+import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -53,7 +53,7 @@ export const readContents = async (
   message: MessageRow,
 ): Promise<{ contents: Content[]; context: MessageContext }> => {
   if (message.templateId) {
-    const version = await sqlOne<{ contents: Content[]; context: MessageContext }>(
+    const version = await preparedOne<{ contents: Content[]; context: MessageContext }>(
       trx,
       `select v.contents, t.context from message_template_version v join message_template t on t.tenant_id = v.tenant_id and t.id = v.template_id
        where v.template_id = ? and v.number = ?`,

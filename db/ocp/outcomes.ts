@@ -1,5 +1,5 @@
 import { messagesFallBack, messagesReportSandbox, messagesResolveUnknown } from '../../jobs/ocp.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
@@ -34,7 +34,7 @@ const accepted = async (
     const fallbackAt = waits ? new Date(Date.now() + (plan[message.step]?.waitMinutes ?? 30) * minuteMs) : null
     const update = `update message set status = 'sent', sent_at = coalesce(sent_at, clock_timestamp()), fallback_at = ? where id = ?`
     writing.push(
-      sql(trx, update, [fallbackAt, message.id]),
+      prepared(trx, update, [fallbackAt, message.id]),
       emitMessage(trx, 'sent', message.id, { kind: attempt.kind }),
     )
     if (fallbackAt) {

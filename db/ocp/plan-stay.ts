@@ -1,5 +1,5 @@
 import { addDays, localInstant, todayIn } from '../../config/time.ts'
-import { sql } from '../lib/connection.ts'
+import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { matches } from './rules/automation-conditions.ts'
 import type { Conditions, Stay } from './rules/automation-conditions.ts'
@@ -118,10 +118,13 @@ const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]
  * what no longer applies. What was sent is not sent again.
  */
 export const planStay = async (trx: Trx, reservationId: string): Promise<void> => {
-  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('plan-stay:' || ?, 0))`, [reservationId])
-  const stay = await readStay(trx, reservationId)
+  // The stay is read under the lock, though both travel together.
+  const [, stay] = await Promise.all([
+    prepared(trx, `select pg_advisory_xact_lock(hashtextextended('plan-stay:' || ?, 0))`, [reservationId]),
+    readStay(trx, reservationId),
+  ])
   if (!stay) return
-  const automations = await sql<Automation>(
+  const automations = await prepared<Automation>(
     trx,
     `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key, t.id as template_id,
        t.published_number as template_number
@@ -132,7 +135,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
     [stay.propertyId],
   )
   const wanted = await wantedOf(trx, stay, automations)
-  const rows = await sql<Planned>(
+  const rows = await prepared<Planned>(
     trx,
     `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose, template_id, template_number from message
      where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,

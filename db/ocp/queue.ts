@@ -14,7 +14,7 @@ import { builtInTemplates, isDocument } from '../../config/message-texts/templat
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
@@ -74,7 +74,7 @@ export const usualPlan = (templateKey: string, order: readonly ChannelKind[]): P
 export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
 
 const findTemplate = (trx: Trx, key: string) =>
-  sqlOne<Template>(
+  preparedOne<Template>(
     trx,
     `select id, published_number as number, purpose, urgency from message_template
      where key = ? and status = 'active' and published_number is not null`,
@@ -95,7 +95,7 @@ const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
 export const queueMessage = async (trx: Trx, request: MessageRequest & Automated): Promise<string | null> => {
   const [found, property] = await Promise.all([
     findTemplate(trx, request.templateKey),
-    sqlOne<{ settings: StoredSettings; now: Date }>(
+    preparedOne<{ settings: StoredSettings; now: Date }>(
       trx,
       `select settings, clock_timestamp() as now from property where id = ?`,
       [request.propertyId],
@@ -148,7 +148,7 @@ export const queueMessage = async (trx: Trx, request: MessageRequest & Automated
 
 /** Gate of the next channel in the plan, as far as it is known now: the worker may find the channel unfit and take another. */
 export const gateOfNext = async (trx: Trx, messageId: string): Promise<string> => {
-  const next = await sqlOne<{ kind: string | null; transport: string | null; channelId: string }>(
+  const next = await preparedOne<{ kind: string | null; transport: string | null; channelId: string }>(
     trx,
     `select c.kind, c.transport, c.id as channel_id from message m
      join message_channel c on c.property_id = m.property_id and c.kind = m.plan->m.step->>'channel' where m.id = ?`,
@@ -199,7 +199,7 @@ export const factsOf = async (
   cause: string | null = null,
   kind: string | null = null,
 ): Promise<Fact<typeof messageQueued.data>[]> => {
-  const messages = await sql<Told>(
+  const messages = await prepared<Told>(
     trx,
     `select m.id, m.property_id, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
      from message m left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id where m.id = any(?::uuid[])`,

@@ -1,6 +1,6 @@
 import { profilePlace, readBooker } from '../guests/index.ts'
 import type { GuestProfile } from '../guests/index.ts'
-import { sqlOne } from '../lib/connection.ts'
+import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { GuestRow, MessageRow } from '../rows.ts'
 import { unseal, unsealGuests } from '../lib/sealing/index.ts'
@@ -20,7 +20,7 @@ export type Reader = {
 type Addressed = Pick<MessageRow, 'id' | 'recipient' | 'guestId' | 'reservationId' | 'paymentId'>
 
 const guestReader = async (trx: Trx, guestId: string): Promise<Reader | null> => {
-  const guest = await sqlOne<
+  const guest = await preparedOne<
     Pick<GuestRow, 'id' | 'firstName' | 'lastName' | 'preferredName' | 'language' | 'sealed' | 'status'>
   >(
     trx,
@@ -48,11 +48,11 @@ export const bookingOf = async (
   message: Pick<MessageRow, 'reservationId' | 'paymentId'>,
 ): Promise<{ bookingId: string; guestId: string | null } | null> => {
   if (message.reservationId)
-    return sqlOne(trx, `select booking_id, primary_guest_id as guest_id from reservation where id = ?`, [
+    return preparedOne(trx, `select booking_id, primary_guest_id as guest_id from reservation where id = ?`, [
       message.reservationId,
     ])
   if (!message.paymentId) return null
-  return sqlOne(
+  return preparedOne(
     trx,
     `select coalesce(b.id, r.booking_id) as booking_id, r.primary_guest_id as guest_id from payment p
      left join booking b on b.tenant_id = p.tenant_id and p.target_type = 'booking' and b.id = p.target_id
@@ -76,10 +76,12 @@ export const readReader = async (trx: Trx, message: Addressed): Promise<Reader |
       language: given.language ?? null,
     }
   }
+  const named = message.guestId ? await guestReader(trx, message.guestId) : null
+  if (named) return named
   const booking = await bookingOf(trx, message)
-  const guestId = message.guestId ?? booking?.guestId
-  const guest = guestId ? await guestReader(trx, guestId) : null
-  if (guest || !booking) return guest
+  if (!booking) return null
+  const ofStay = message.guestId === null && booking.guestId ? await guestReader(trx, booking.guestId) : null
+  if (ofStay) return ofStay
   const booker = await readBooker(trx, booking.bookingId)
   return booker?.guestId ? guestReader(trx, booker.guestId) : booker
 }

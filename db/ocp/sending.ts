@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
@@ -32,15 +32,14 @@ export const attemptPlace = (attemptId: string, purpose: 'recipient' | 'subject'
 
 export const planOfMessage = (message: Pick<MessageRow, 'plan'>) => message.plan as PlanStep[]
 
-export const lockMessage = (trx: Trx, messageId: string): Promise<(MessageRow & { now: Date }) | null> =>
-  sqlOne<MessageRow & { now: Date }>(
-    trx,
-    `select m.*, clock_timestamp() as now from message m where m.id = ? for no key update`,
-    [messageId],
-  )
+type Locked = MessageRow & { now: Date }
+
+const locking = `select m.*, clock_timestamp() as now from message m where m.id = ?`
+const lockMessage = (trx: Trx, messageId: string): Promise<Locked | null> =>
+  preparedOne<Locked>(trx, `${locking} for no key update`, [messageId])
 
 export const propertyOf = (trx: Trx, propertyId: string) =>
-  sqlOne<MessageProperty & { settings: StoredSettings }>(
+  preparedOne<MessageProperty & { settings: StoredSettings }>(
     trx,
     `select id, name, timezone, currency, locales, phone, email, website, check_in_from, check_out_until, address, settings from property where id = ?`,
     [propertyId],
@@ -89,7 +88,7 @@ const insertAttempt = async (
   { kept }: Composition,
 ): Promise<string> => {
   const id = randomUUID()
-  await sql(
+  await prepared(
     trx,
     `insert into message_attempt (id, message_id, property_id, step, number, round, kind, transport, recipient_index, recipient, subject, body, purpose)
      select ?, ?, ?, ?, count(*) + 1, ?, ?, ?, ?, ?, ?, ?, ? from message_attempt where message_id = ? and step = ?`,
@@ -151,14 +150,22 @@ export const outgoing = (
   isPersonal: message.origin === 'staff' && message.templateId === null,
 })
 
-/** Consent is not withdrawn between the check and the attempt: the guest is held before the message, as by everybody else. */
-const holdReader = async (trx: Trx, messageId: string): Promise<void> => {
-  const head = await sqlOne<{ guestId: string | null; purpose: string }>(
-    trx,
-    `select guest_id, purpose from message where id = ?`,
-    [messageId],
-  )
-  if (head?.purpose === 'marketing') await holdGuest(trx, head.guestId)
+/**
+ * Locks a message. Of marketing the guest is held before it, as by everybody else, so that consent is not withdrawn between the check and the attempt. What a
+ * message is for never changes.
+ */
+const lockWithReader = async (trx: Trx, messageId: string): Promise<Locked | null> => {
+  const [head, service] = await Promise.all([
+    preparedOne<{ guestId: string | null; purpose: string }>(
+      trx,
+      `select guest_id, purpose from message where id = ?`,
+      [messageId],
+    ),
+    preparedOne<Locked>(trx, `${locking} and m.purpose <> 'marketing' for no key update`, [messageId]),
+  ])
+  if (head?.purpose !== 'marketing') return service
+  await holdGuest(trx, head.guestId)
+  return lockMessage(trx, messageId)
 }
 
 /** Tells whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
@@ -173,7 +180,9 @@ const isOutOfStatus = async (
   { reservationStatuses, reservationId }: Pick<MessageRow, 'reservationStatuses' | 'reservationId'>,
 ): Promise<boolean> => {
   if (!reservationStatuses || !reservationId) return false
-  const stay = await sqlOne<{ status: string }>(trx, `select status from reservation where id = ?`, [reservationId])
+  const stay = await preparedOne<{ status: string }>(trx, `select status from reservation where id = ?`, [
+    reservationId,
+  ])
   return !stay || !reservationStatuses.includes(stay.status)
 }
 
@@ -182,8 +191,7 @@ const isOutOfStatus = async (
  * is `sending` already was taken by a start that never came back: its outcome is unknown.
  */
 export const decideSending = async (trx: Trx, messageId: string, turn: number): Promise<Decision> => {
-  await holdReader(trx, messageId)
-  const message = await lockMessage(trx, messageId)
+  const message = await lockWithReader(trx, messageId)
   if (!message || message.turn !== turn) return { done: 'stale_turn' }
   if (message.status === 'sending') {
     await markUnknown(trx, message, 'start_lost')
@@ -259,7 +267,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
     })
     const [attemptId] = await Promise.all([
       insertAttempt(trx, message, step, use, composition),
-      sql(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
+      prepared(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
         step,
         use.content.locale,
         message.id,

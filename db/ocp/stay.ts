@@ -1,4 +1,4 @@
-import { sqlOne } from '../lib/connection.ts'
+import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Stay } from './rules/automation-conditions.ts'
 
@@ -19,7 +19,7 @@ export type BookingMoney = { bookingTotal: number; money: { paid: number; return
 
 /** A reservation as automations see it; null where there is none. */
 export const readStay = async (trx: Trx, reservationId: string): Promise<Stay | null> => {
-  const row = await sqlOne<Omit<Stay, 'balanceDue'> & BookingMoney>(
+  const row = await preparedOne<Omit<Stay, 'balanceDue'> & BookingMoney>(
     trx,
     `select r.id, r.booking_id, r.property_id, r.status, r.unit_type_id, r.rate_plan_id, b.source, r.arrival, r.departure,
        r.departure - r.arrival as nights, coalesce(g.language, b.language) as language, coalesce(r.primary_guest_id, b.booker_guest_id) as guest_id,

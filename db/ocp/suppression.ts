@@ -3,7 +3,7 @@ import { unprocessable } from '../../config/errors.ts'
 import { suppressionAdded, suppressionLifted } from '../../config/events/ocp.ts'
 import { audit } from '../lib/audit.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
@@ -20,14 +20,14 @@ export const addressIndex = (trx: Trx, kind: ChannelKind, address: string): Buff
 
 /** Sending to an address and refusing it come one after the other. */
 export const lockAddress = (trx: Trx, index: Buffer): Promise<unknown> =>
-  sql(trx, `select pg_advisory_xact_lock(hashtextextended('message-recipient:' || encode(?::bytea, 'hex'), 0))`, [
+  prepared(trx, `select pg_advisory_xact_lock(hashtextextended('message-recipient:' || encode(?::bytea, 'hex'), 0))`, [
     index,
   ])
 
 /** The strictest suppression in force against an address on a channel. */
 export const suppressionOf = async (trx: Trx, kind: ChannelKind, index: Buffer): Promise<'all' | 'marketing' | null> =>
   (
-    await sqlOne<{ scope: 'all' | 'marketing' }>(
+    await preparedOne<{ scope: 'all' | 'marketing' }>(
       trx,
       `select scope from suppression where kind = ? and address_index = ? and lifted_at is null`,
       [kind, index],

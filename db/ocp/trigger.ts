@@ -1,5 +1,5 @@
 import { messagesPlanStay } from '../../jobs/ocp.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { matches } from './rules/automation-conditions.ts'
@@ -102,7 +102,7 @@ const addresseeOf = async (
 
 /** Enabled automations that listen to an event at its property, with templates that can be sent. */
 const automationsOf = (trx: Trx, { type, propertyId }: Event): Promise<EventAutomation[]> =>
-  sql<EventAutomation>(
+  prepared<EventAutomation>(
     trx,
     `select a.id, t.key as template_key, a.conditions, a.plan, a.valid_minutes
      from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
@@ -121,7 +121,7 @@ const isOfHold = (event: Event, stay: Stay | null) =>
  * replayed. Dated messages of the reservation are planned anew. `awaitedBy` names the stay of an event that does not.
  */
 export const triggerMessages = async (trx: Trx, eventId: string, awaitedBy?: string): Promise<number> => {
-  const event = await sqlOne<Event>(
+  const event = await preparedOne<Event>(
     trx,
     `select id, type, property_id, entity, data, occurred_at from event where id = ?`,
     [eventId],

@@ -1,6 +1,6 @@
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { sqlOne } from '../lib/connection.ts'
+import { preparedOne, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
@@ -42,7 +42,7 @@ const addressLine = ({ line1, line2, district, city, region, postalCode }: Messa
   [line1, line2, district, city, region, postalCode].filter(Boolean).join(', ')
 
 const readReservation = (trx: Trx, id: string) =>
-  sqlOne<ReservationFacts>(
+  preparedOne<ReservationFacts>(
     trx,
     `select b.number || '-' || r.position as number, r.arrival, r.departure, r.departure - r.arrival as nights, r.adults, r.children_ages,
        u.name as unit_type, p.name as rate_plan, r.total, r.fee_amount, r.policies
@@ -54,8 +54,19 @@ const readReservation = (trx: Trx, id: string) =>
     [id],
   )
 
-const readBooking = (trx: Trx, id: string) =>
-  sqlOne<BookingFacts>(trx, `select b.number, b.currency, ${bookingMoney} from booking b where b.id = ?`, [id])
+const bookingFacts = `select b.number, b.currency, ${bookingMoney} from booking b`
+
+/** The booking of a message: of its stay, or of its payment's. */
+const readBooking = async (trx: Trx, message: About): Promise<BookingFacts | null> => {
+  if (message.reservationId)
+    return preparedOne<BookingFacts>(
+      trx,
+      `${bookingFacts} where b.id = (select r.booking_id from reservation r where r.id = ?)`,
+      [message.reservationId],
+    )
+  const booking = await bookingOf(trx, message)
+  return booking && preparedOne<BookingFacts>(trx, `${bookingFacts} where b.id = ?`, [booking.bookingId])
+}
 
 type GroupFacts = { code: string; name: string; arrival: string; departure: string }
 
@@ -172,7 +183,7 @@ export const readValues = async (
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
   const [facts, stay, payment] = await Promise.all([
-    bookingOf(trx, message).then((booking) => booking && readBooking(trx, booking.bookingId)),
+    readBooking(trx, message),
     message.reservationId ? readReservation(trx, message.reservationId) : null,
     message.paymentId ? paymentValues(trx, message.paymentId, locale) : null,
   ])

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { closeDatabase, makeKnex, openDatabase, sql } from '../../db/lib/connection.ts'
+import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import { withClient } from '../../scripts/services/provision.ts'
 import type { House } from '../support/factories.ts'
 import { insistentClient } from './client.ts'
@@ -17,10 +18,11 @@ import type { Command } from './ledger.ts'
 import { startLoad } from './load.ts'
 import { openDoors, startDesks } from './desk.ts'
 import { openInboxes } from './no-sayers.ts'
+import { openOffers } from './offers.ts'
 import { hireStaff, startStaff } from './staff.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
-import { deathsOf, evidenceOf, furnish } from './setting.ts'
+import { deathsOf, evidenceOf, furnish, linesOf } from './setting.ts'
 import { buildTown } from './town.ts'
 import type { Town } from './town.ts'
 
@@ -88,7 +90,8 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
     const hired = await hireStaff(houses)
     const plans = await openDoors(houses)
     const hooks = await openHooks(houses, town.hookPort)
-    const inboxes = await openInboxes(houses)
+    const inboxes = await openInboxes(houses, hired)
+    await openOffers(houses)
     await town.fleet.ready(60_000)
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
@@ -102,6 +105,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       guests: options.guests,
       outlive: outlive(town),
       inboxes,
+      mails: () => linesOf<ReceivedMail>(town.files.mail),
     })
     const staff = startStaff(insistentClient(apis, ledger), apis, hired, options.seed)
     const desks = startDesks(insistentClient(apis, ledger), {
@@ -154,7 +158,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
 /** Lines with counts of the work that was done, and of repetitions and copies that may occur. */
 const sum = async (
   database: ReturnType<typeof makeKnex>,
-  { commands, mails, deeds, hooks, refusals }: Evidence,
+  { commands, mails, texts, deeds, hooks, refusals }: Evidence,
 ): Promise<string[]> => {
   const [row] = await sql<Record<string, number>>(
     database,
@@ -171,6 +175,6 @@ const sum = async (
     `records: ${Object.entries(row ?? {})
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')}`,
-    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID, ${hooks.length} webhooks; ${refusals.length} guests said no`,
+    `outside: ${deeds.filter((one) => one.deed === 'asked').length} calls, ${mails.length} mails, ${copies} of them second copies under one Message-ID, ${texts.length} texts, ${hooks.length} webhooks; ${refusals.length} guests said no`,
   ]
 }

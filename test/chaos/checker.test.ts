@@ -8,6 +8,8 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { useMailPeer } from '../support/messages.ts'
 import { portalOf } from '../support/stay.ts'
+import { startTwilioPeer } from '../support/twilio-peer.ts'
+import type { TwilioPeer } from '../support/twilio-peer.ts'
 import { useWorld } from '../support/world.ts'
 import { flow } from '../webhooks/support.ts'
 import type { Charge, Refund } from '../../workers/gateways/sandbox-plan.ts'
@@ -18,8 +20,9 @@ import { doctored } from './doctored.ts'
 import type { Evidence } from './evidence.ts'
 import { reconcileAll } from './heal.ts'
 import type { GatewayDeed } from './gateway.ts'
-import { openInboxes, sayNo } from './no-sayers.ts'
+import { openInboxes, sayAtDesk, sayByLink, sayByWord } from './no-sayers.ts'
 import type { Refusal } from './no-sayers.ts'
+import { openOffers } from './offers.ts'
 import type { Command, DeskAction } from './ledger.ts'
 
 class Undo extends Error {}
@@ -30,6 +33,14 @@ describe('the checker of a campaign', () => {
   let house: House
   let evidence: Evidence
   const refusals: Refusal[] = []
+  const unset = { ...settings.twilio }
+  let carrier: TwilioPeer
+  const mails = () =>
+    mail.peer.mails.map((one) => {
+      const [, value = ''] = /^List-Unsubscribe:\s*(\S+)/im.exec(one.source) ?? []
+      const headers = value === '' ? [] : [{ name: 'List-Unsubscribe', value }]
+      return { ...one, id: '', receivedAt: '', html: null, headers }
+    })
 
   const command = async (action: Command['action'], requestId: string, reply: { status: number; body: object }) => {
     const body = reply.body as { id?: string; bookingId?: string; paymentId?: string }
@@ -71,6 +82,16 @@ describe('the checker of a campaign', () => {
   /** Three guests book and pay; one cancels, one comes today, and a fourth books at the door: over the API, each command under a request id of its own. */
   const live = async (): Promise<Command[]> => {
     const { key } = await makeKey(house.tenantId, ['read', 'write'])
+    const doors = await openInboxes([house], { keys: [{ tenantId: house.tenantId, key }] })
+    await openOffers([house])
+    const [door, apis] = [doors.get(house.propertyId)!, [world.baseUrl]]
+    /** Each guest wants no more messages of some kind, before what comes next. */
+    const refuse = {
+      stays: (_email: string, phone: string) => sayAtDesk(apis, door, 'sms', phone),
+      cancels: (email: string, phone: string) =>
+        Promise.all([sayByWord(apis, door, 'email', email), sayByWord(apis, door, 'whatsapp', phone)]),
+      comes: (email: string) => sayByLink(apis, door, { email, mails, oneClick: true }),
+    }
     const portal = portalOf(world.request, house, key)
     const commands: Command[] = []
     const post = async (action: Command['action'], path: string, guest: string | undefined, body: object) => {
@@ -83,9 +104,10 @@ describe('the checker of a campaign', () => {
       commands.push(await command(action, requestId, reply))
       return reply.body
     }
-    for (const way of ['stays', 'cancels', 'comes']) {
+    for (const [at, way] of (['stays', 'cancels', 'comes'] as const).entries()) {
       const { body: quote } = await portal.quote({ from: way === 'comes' ? 0 : 30 })
-      const booker = { firstName: 'Ana', lastName: 'Lima', email: `${way}@guests.example`, phone: '+5511987654321' }
+      const [email, phone] = [`${way}@guests.example`, `+551198765432${at}`]
+      const booker = { firstName: 'Ana', lastName: 'Lima', email, phone }
       const { guestToken, bookingId } = await post(
         'public.reservations.hold',
         '/api/public/reservations/hold',
@@ -94,6 +116,7 @@ describe('the checker of a campaign', () => {
           quote: quote.quote,
           booker,
           acceptedTerms: house.termsVersion,
+          marketing: { email: true },
         },
       )
       const payment = { method: 'card', amount: way === 'comes' ? 'all' : 'due', cardToken: 'success' }
@@ -101,10 +124,9 @@ describe('the checker of a campaign', () => {
       await world.drain()
       if (way === 'comes')
         await serve(String(bookingId), key, (action, path, given) => post(action, path, undefined, given))
+      refusals.push(...[await refuse[way](email, phone)].flat().map((one) => one!))
+      await world.drain()
       if (way === 'cancels') {
-        const inbox = (await openInboxes([house])).get(house.propertyId)!
-        refusals.push((await sayNo([world.baseUrl], inbox, booker.email))!)
-        await world.drain()
         await post('public.reservations.cancel', '/api/public/reservations/cancel', guestToken, {
           reason: 'changed_plans',
         })
@@ -132,6 +154,10 @@ describe('the checker of a campaign', () => {
   before(async () => {
     settings.sandboxSecondMs = 20
     settings.publicBaseUrl = world.baseUrl
+    carrier = await startTwilioPeer()
+    const { accountSid, authToken, baseUrl } = carrier
+    const [from, whatsappFrom] = ['+15005550006', '+15005550007']
+    Object.assign(settings.twilio, { accountSid, authToken, baseUrl, from, whatsappFrom })
     const { admin } = world.database
     await admin.raw(`create table chaos_effect (key text not null)`)
     house = await makeHouse({ units: 3, ...openAllDay })
@@ -150,10 +176,10 @@ describe('the checker of a campaign', () => {
         ? { deed: 'charged', id, ourId, amount, currency, paidAt }
         : { deed: 'refunded', id, ourId, charge: chargeId, amount, fails: false }
     })
-    const mails = mail.peer.mails.map((one) => ({ ...one, id: '', receivedAt: '', html: null, headers: [] }))
     evidence = {
       deeds,
-      mails,
+      mails: mails(),
+      texts: carrier.texts.map((text) => ({ ...text, receivedAt: text.dateCreated.toISOString() })),
       commands,
       wrong: [],
       left: { effects: [], poisoned: [], missed: [] },
@@ -161,6 +187,11 @@ describe('the checker of a campaign', () => {
       removed: [],
       refusals,
     }
+  })
+
+  after(async () => {
+    Object.assign(settings.twilio, unset)
+    await carrier.stop()
   })
 
   it('finds nothing where nothing is wrong', async () => {
@@ -172,6 +203,13 @@ describe('the checker of a campaign', () => {
       'refunded',
     ])
     expect(evidence.mails).to.have.length.above(3)
+    expect(evidence.texts).to.have.length.above(3)
+    expect(refusals.map(({ kind, scope }) => `${kind} ${scope}`)).to.deep.equal([
+      'sms all',
+      'email all',
+      'whatsapp all',
+      'email marketing',
+    ])
     expect(await check(world.database.admin, evidence)).to.deep.equal([])
   })
 

@@ -3,11 +3,12 @@ import { queueNames } from '../../config/queues.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { deskChecks } from './desk-checks.ts'
 import { isDeskAction } from './desk-commands.ts'
-import { messageOf, missedAfterMs, none } from './evidence.ts'
+import { missedAfterMs, none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'
+import { messageChecks } from './message-checks.ts'
 import { moneyChecks } from './money-checks.ts'
-import { refusalChecks } from './no-sayers.ts'
+import { refusalChecks } from './refusal-checks.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
 
@@ -17,6 +18,7 @@ export const checks: Record<string, Check> = {
   ...moneyChecks,
   ...hookChecks,
   ...deskChecks,
+  ...messageChecks,
   ...refusalChecks,
   'no payment, refund or hold is left open': none(
     `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')
@@ -136,59 +138,6 @@ export const checks: Record<string, Check> = {
   'the same key has the same answer': (_database, { commands }) =>
     Promise.resolve(commands.filter((command) => command.differing > 0)),
   'no answer is 5xx but 503': (_database, { wrong }) => Promise.resolve([...wrong]),
-  'every confirmation is one message': none(
-    `select r.id, count(m.id) as messages from reservation r
-     join event e on e.tenant_id = r.tenant_id and e.type = 'reservation.confirmed' and e.entity->>'id' = r.id::text
-     left join message m on m.tenant_id = e.tenant_id and m.event_id = e.id
-       and m.template_id in (select t.id from message_template t where t.tenant_id = m.tenant_id and t.key = 'reservation-confirmed')
-     group by r.tenant_id, r.id having count(m.id) <> 1 or count(distinct e.id) <> 1`,
-  ),
-  'every event is one message of each automation that listens to it': none(
-    `select e.type, e.id, a.id as automation, count(m.id) as messages from event e
-     join automation a on a.tenant_id = e.tenant_id and a.enabled and a.trigger->>'event' = e.type and (a.property_id is null or a.property_id = e.property_id)
-     left join message m on m.tenant_id = e.tenant_id and m.dedupe_key = 'auto:' || a.id || ':' || e.id
-     where e.type in ('reservation.confirmed', 'payment.captured') or (e.type = 'reservation.cancelled' and exists (select from event c
-       where c.tenant_id = e.tenant_id and c.type = 'reservation.confirmed' and c.entity->>'id' = e.entity->>'id'))
-     group by 1, 2, 3 having count(m.id) <> 1`,
-  ),
-  'each word of a guest stands once, and none is left unheard': none(
-    `select c.key, c.status, count(m.id) as messages from message_callback c
-     left join message m on m.tenant_id = c.tenant_id and m.dedupe_key = 'in:' || c.message_channel_id || ':' || substr(c.key, 9)
-     where c.key like 'inbound:%' group by c.tenant_id, c.id, c.key, c.status having count(m.id) <> 1 or c.status <> 'processed'`,
-  ),
-  'every message that is sent has arrived, and arrives once where its fate was seen': async (database, { mails }) => {
-    const rows = await sql<{
-      id: string
-      status: string
-      attempts: number
-      wasUnknown: boolean
-      isRefused: boolean
-      key: string
-      reason: string
-    }>(
-      database,
-      `select m.id, m.status, m.reason, t.key, count(a.id)::int as attempts,
-         coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown,
-         coalesce(bool_or(exists (select from suppression s where s.tenant_id = a.tenant_id and s.kind = a.kind and s.address_index = a.recipient_index)), false) as is_refused
-       from message m join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id
-       left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id and a.kind = 'email'
-       where m.scheduled_for < now() group by m.tenant_id, m.id, t.key`,
-    )
-    const arrived = new Map<string, number>()
-    for (const { messageId } of mails) {
-      const id = messageOf(messageId)
-      if (id) arrived.set(id, (arrived.get(id) ?? 0) + 1)
-    }
-    return rows.flatMap((row) => {
-      const copies = arrived.get(row.id) ?? 0
-      const isSent = ['sent', 'delivered', 'read'].includes(row.status)
-      const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
-      // The guest said no while the fate of a mail was unknown: it is not asked for again.
-      const isGivenUp = row.status === 'failed' && row.wasUnknown && row.isRefused && copies <= 1
-      const isRight = isGivenUp || (isSent ? copies === 1 || (copies > 1 && row.wasUnknown) : isOver && copies === 0)
-      return isRight ? [] : [{ ...row, copies }]
-    })
-  },
 }
 
 const mostExamples = 5

@@ -1,5 +1,7 @@
 import type { Doctored } from './doctored.ts'
 
+const peace = 'who said no is heard once, and nothing to them is begun after that'
+
 /** Ways to break the rules of messages. */
 export const doctoredMessages: readonly Doctored[] = [
   {
@@ -35,26 +37,78 @@ export const doctoredMessages: readonly Doctored[] = [
     evidence: (evidence) => ({ ...evidence, mails: [...evidence.mails, ...evidence.mails.slice(0, 1)] }),
   },
   {
+    what: 'a text was lost',
+    rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
+    evidence: (evidence) => ({ ...evidence, texts: evidence.texts.slice(1) }),
+  },
+  {
+    what: 'a text came twice though its acceptance was seen',
+    rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
+    evidence: (evidence) => ({ ...evidence, texts: [...evidence.texts, ...evidence.texts.slice(0, 1)] }),
+  },
+  {
+    what: 'a message was given up whose address refused nothing before',
+    rule: 'every message that is sent has arrived, and arrives once where its fate was seen',
+    statements: [
+      `update suppression set created_at = timestamptz '2199-01-01'`,
+      `update message set status = 'failed', reason = 'outcome_unknown' where status = 'sent'`,
+    ],
+  },
+  {
     what: 'a guest who said no was written to after that',
-    rule: 'a guest who said no is heard once, and has no message that was written or sent after that',
+    rule: peace,
     statements: [`update message_callback set processed_at = timestamptz '2000-01-01' where key like 'inbound:no-%'`],
   },
   {
-    what: 'a mail goes out long after its guest said no',
-    rule: 'a guest who said no is heard once, and has no message that was written or sent after that',
+    what: 'an offer was written to a guest who had followed its way out',
+    rule: peace,
+    statements: [`update message_attempt set created_at = timestamptz '2199-01-01' where purpose = 'marketing'`],
+  },
+  {
+    what: 'a guest was written to after staff had noted that they want it no more',
+    rule: peace,
     evidence: (evidence) => ({
       ...evidence,
-      mails: evidence.mails.map((mail) => ({ ...mail, receivedAt: '2199-01-01T00:00:00Z' })),
+      refusals: evidence.refusals.map((one) => (one.suppressionId ? { ...one, at: '2000-01-01T00:00:00Z' } : one)),
+    }),
+  },
+  {
+    what: 'a call was begun once more after its guest had said no',
+    rule: peace,
+    statements: [`update external_call set started_at = timestamptz '2199-01-01' where operation = 'send'`],
+  },
+  {
+    what: 'a mail of which nothing is known came to a guest who had said no',
+    rule: peace,
+    evidence: (evidence) => ({
+      ...evidence,
+      mails: evidence.mails.map((mail) => ({ ...mail, messageId: '', receivedAt: '2199-01-01T00:00:00Z' })),
+    }),
+  },
+  {
+    what: 'a text of which nothing is known came to a guest who had said no',
+    rule: peace,
+    evidence: (evidence) => ({
+      ...evidence,
+      texts: evidence.refusals.flatMap(({ kind, address }) =>
+        Array.from({ length: 9 }, () => ({
+          sid: '',
+          to: kind === 'whatsapp' ? `whatsapp:${address}` : address,
+          body: '',
+          contentVariables: '',
+          receivedAt: '2199-01-01T00:00:00Z',
+        })),
+      ),
     }),
   },
   {
     what: 'a guest said no and is not kept from',
-    rule: 'a guest who said no is heard once, and has no message that was written or sent after that',
+    rule: peace,
     statements: [`delete from suppression`],
   },
   {
     what: 'a guest said no and nobody has read it',
-    rule: 'a guest who said no is heard once, and has no message that was written or sent after that',
+    rule: peace,
     statements: [`delete from message_callback where key like 'inbound:no-%'`],
   },
 ]

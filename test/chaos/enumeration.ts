@@ -13,6 +13,7 @@ import { openInboxes } from './no-sayers.ts'
 import { batchesOf, cases, chosenOf, nameOf } from './points.ts'
 import { deathsOf, evidenceOf, furnish } from './setting.ts'
 import type { Scene } from './stories.ts'
+import { hireStaff } from './staff.ts'
 import { buildTown } from './town.ts'
 
 /** So many cases one after the other before the checker looks: what one leaves behind heals while the next begins. */
@@ -39,7 +40,7 @@ export const enumeration = async (parts: string, { built, folder, services }: Pl
     const ledger = openLedger(join(folder, 'commands.jsonl'))
     const database = makeKnex(town.adminUrl(), 4)
     try {
-      const inbox = (await openInboxes([house])).get(house.propertyId)
+      const inbox = (await openInboxes([house], await hireStaff([house]))).get(house.propertyId)
       if (!inbox) throw new Error('the house hears no mail')
       const scene: Scene = { town, database, house, ledger, folder, inbox, refusals: [] }
       let number = 0

@@ -3,6 +3,7 @@ import { queues } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { sql } from '../../db/lib/connection.ts'
 import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
+import type { Text } from './carrier.ts'
 import type { Left } from './faults.ts'
 import type { GatewayDeed } from './gateway.ts'
 import type { Removed } from './hooks.ts'
@@ -14,6 +15,8 @@ import type { Hook } from './receiver.ts'
 export type Evidence = {
   deeds: readonly GatewayDeed[]
   mails: readonly ReceivedMail[]
+  /** SMS and WhatsApp messages that the carrier has taken. */
+  texts: readonly Text[]
   commands: readonly Command[]
   wrong: readonly Wrong[]
   left: Left

@@ -225,6 +225,8 @@ export const inject: Record<FaultName, Fault> = {
   'gateway loses callbacks': mood('loses_callbacks'),
   'reset connections to smtp': reset('smtp'),
   'drop answers of smtp': dropped('smtp'),
+  'reset connections to the carrier': reset('carrier'),
+  'drop answers of the carrier': dropped('carrier'),
   'clock ahead': (town, planned) => skewed(town, planned, 300),
   'clock behind': (town, planned) => skewed(town, planned, -300),
   poison: async (town, { which }, left) => {

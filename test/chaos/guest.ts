@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Reply } from '../support/client.ts'
 import type { House } from '../support/factories.ts'
 import { saysYes } from './client.ts'
@@ -7,12 +8,17 @@ import type { Random } from './random.ts'
 export type Guest = {
   bookingId: string
   email: string
+  phone: string
   pay: (body: { method: 'card' | 'pix'; amount?: 'due' | 'all'; cardToken?: string }) => Promise<Reply | null>
   /** Cancels at the fee that the booking shows. */
   cancel: () => Promise<Reply | null>
   /** Reads one of the guest's payments, as it is shown to them. */
   payment: (paymentId: string) => Promise<Reply | null>
 }
+
+/** A number of its own for each guest. */
+const phoneOf = (email: string): string =>
+  `+55249${createHash('sha256').update(email).digest().readUInt32BE(0).toString().padStart(10, '0').slice(-8)}`
 
 type Stay = { arrival: number; nights: number; saver: boolean; email: string; from: string }
 
@@ -41,12 +47,14 @@ export const holdAsGuest = async (
     },
   })
   if (quoted?.status !== 200) return null
-  const booker = { firstName: 'Ana', lastName: 'Souza', email, phone: '+5524999990000' }
+  const phone = phoneOf(email)
+  const booker = { firstName: 'Ana', lastName: 'Souza', email, phone }
+  const marketing = { email: true }
   const held = await client.command(
     random,
     'public.reservations.hold',
     '/api/public/reservations/hold',
-    { from, body: { quote: quoted.body.quote, booker, acceptedTerms: house.termsVersion } },
+    { from, body: { quote: quoted.body.quote, booker, acceptedTerms: house.termsVersion, marketing } },
     { bookingId: null, email },
   )
   if (!held || !saysYes(held)) return null
@@ -56,6 +64,7 @@ export const holdAsGuest = async (
   return {
     bookingId,
     email,
+    phone,
     pay: (body) =>
       client.command(random, 'public.createPayment', '/api/public/payments/create', { ...guest, body }, who),
     cancel: async () => {

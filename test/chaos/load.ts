@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { ReceivedMail } from '../../scripts/services/mailbox.ts'
 import type { House } from '../support/factories.ts'
 import { insistentClient, saysYes } from './client.ts'
 import { holdAsGuest } from './guest.ts'
+import type { Guest } from './guest.ts'
 import type { Ledger } from './ledger.ts'
-import { sayNo } from './no-sayers.ts'
-import type { Inbox, Refusal } from './no-sayers.ts'
+import { sayAtDesk, sayByLink, sayByWord } from './no-sayers.ts'
+import type { Door, Refusal } from './no-sayers.ts'
 import { randomOf } from './random.ts'
 import type { Random } from './random.ts'
 
@@ -17,7 +19,9 @@ type Options = {
   /** Lets the time of a hold be over. */
   outlive: (house: House, bookingId: string) => Promise<void>
   /** The ways in for what guests answer, by property. */
-  inboxes: ReadonlyMap<string, Inbox>
+  inboxes: ReadonlyMap<string, Door>
+  /** Every mail that has arrived. */
+  mails: () => readonly ReceivedMail[]
 }
 
 /** Of the sandbox's cards, those whose behaviour is worth a fault. */
@@ -39,13 +43,30 @@ const tokens = {
 /** The token tells the sandbox the outcome of a Pix. */
 const pixTokens = { success: 6, pix_unpaid: 2, pix_short: 1, duplicate_callback: 1 } as const
 const ways = { pay: 70, expire: 8, release: 8, payLate: 6, payTwice: 8 } as const
+/** Ways in which guests say that they want no more messages. */
+const refusing = { mail: 3, sms: 3, whatsapp: 3, link: 3, click: 3, desk: 2 } as const
 const underWay = ['pending', 'processing', 'action_required']
 
 /** Guests who book, pay and cancel, and repeat what was not answered, until they are told to stop. */
-export const startLoad = ({ apis, houses, ledger, seed, guests, outlive, inboxes }: Options) => {
+export const startLoad = ({ apis, houses, ledger, seed, guests, outlive, inboxes, mails }: Options) => {
   let isOver = false
   const refusals: Refusal[] = []
   const client = insistentClient(apis, ledger)
+
+  const refuse = (random: Random, door: Door, { email, phone }: Guest): Promise<Refusal | null> => {
+    const way = random.weighted(refusing)
+    switch (way) {
+      case 'mail':
+        return sayByWord(apis, door, 'email', email)
+      case 'desk':
+        return random.chance(0.5) ? sayAtDesk(apis, door, 'email', email) : sayAtDesk(apis, door, 'sms', phone)
+      case 'link':
+      case 'click':
+        return sayByLink(apis, door, { email, mails, oneClick: way === 'click' })
+      default:
+        return sayByWord(apis, door, way, phone)
+    }
+  }
 
   const visit = async (random: Random, name: string, from: string) => {
     const house = random.pick(houses)
@@ -73,9 +94,9 @@ export const startLoad = ({ apis, houses, ledger, seed, guests, outlive, inboxes
       const seen = await guest.payment(String(paid.body.paymentId))
       if (!seen || !underWay.includes(String(seen.body.status))) break
     }
-    const inbox = inboxes.get(house.propertyId)
-    if (inbox && random.chance(0.3)) {
-      const refusal = await sayNo(apis, inbox, email)
+    const door = inboxes.get(house.propertyId)
+    if (door && random.chance(0.5)) {
+      const refusal = await refuse(random, door, guest)
       if (refusal) refusals.push(refusal)
       await wait(random.between(0, 2_000))
     }

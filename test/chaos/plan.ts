@@ -4,7 +4,7 @@ type Shape = {
   /** Its duration in seconds; none for faults of a moment. */
   seconds?: readonly [number, number]
   /** Faults of one group never last at the same time: together they would only hide each other. */
-  group?: 'redis' | 'postgres' | 'gateway' | 'smtp' | 'workers' | 'relays' | 'schedulers'
+  group?: 'redis' | 'postgres' | 'gateway' | 'smtp' | 'carrier' | 'workers' | 'relays' | 'schedulers'
   /** At most so often in a run. */
   most?: number
   /** Needs so many seconds before the end of the faults. */
@@ -53,6 +53,8 @@ export const faults = {
   'gateway loses callbacks': { seconds: [8, 15], group: 'gateway' },
   'reset connections to smtp': {},
   'drop answers of smtp': { seconds: [3, 8], group: 'smtp' },
+  'reset connections to the carrier': {},
+  'drop answers of the carrier': { seconds: [3, 8], group: 'carrier' },
   'clock ahead': { seconds: [10, 20], group: 'workers' },
   'clock behind': { seconds: [10, 20], group: 'workers' },
   poison: { most: 1, early: 75 },

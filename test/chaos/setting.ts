@@ -7,6 +7,7 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeTenant } from '../support/tenants.ts'
 import type { Violation } from './checker.ts'
+import type { Text } from './carrier.ts'
 import { openAllDay } from './desk.ts'
 import type { Evidence } from './evidence.ts'
 import type { Left } from './faults.ts'
@@ -15,9 +16,10 @@ import type { Removed } from './hooks.ts'
 import type { Refusal } from './no-sayers.ts'
 import type { Ledger } from './ledger.ts'
 import type { Hook } from './receiver.ts'
+import { peerSecret } from './town.ts'
 import type { Town } from './town.ts'
 
-const linesOf = <T>(file: string): T[] =>
+export const linesOf = <T>(file: string): T[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
         .split('\n')
@@ -28,6 +30,8 @@ const linesOf = <T>(file: string): T[] =>
 /** Three tenants, one of them with two houses; few rooms, so that guests are in each other's way. */
 const makeHouses = async (town: Town): Promise<House[]> => {
   settings.databaseUrl = town.serviceUrl()
+  settings.publicBaseUrl = town.publicBaseUrl
+  settings.twilio.authToken = peerSecret
   // Without a mail server the channels of a new house would lead nowhere.
   settings.smtpUrl = 'smtp://127.0.0.1'
   await openDatabase()
@@ -65,6 +69,7 @@ export const evidenceOf = (
   refusals,
   deeds: linesOf<GatewayDeed>(town.files.gateway),
   mails: linesOf<ReceivedMail>(town.files.mail),
+  texts: linesOf<Text>(town.files.texts),
   commands,
   wrong,
   left,

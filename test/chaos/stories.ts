@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { sql } from '../../db/lib/connection.ts'
-import { callbackPath, callbackToken } from '../../db/ocp/channel-accounts.ts'
 import type { House } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 import type { Guest } from './guest.ts'
 import type { Ledger } from './ledger.ts'
-import { sayNo } from './no-sayers.ts'
-import type { Inbox, Refusal } from './no-sayers.ts'
+import { sayByWord, tell } from './no-sayers.ts'
+import type { Door, Refusal } from './no-sayers.ts'
 import type { Case, Story } from './points.ts'
 import type { Town } from './town.ts'
 
@@ -54,7 +53,7 @@ export type Scene = {
   house: House
   ledger: Ledger
   folder: string
-  inbox: Inbox
+  inbox: Door
   refusals: Refusal[]
 }
 
@@ -95,30 +94,12 @@ const loseAnswer = async ({ proxies: { smtp } }: Town, database: Knex, guest: Gu
 }
 
 /** Two words of a guest by SMS, as a provider sends them that had no answer: each three times, the second first. */
-const write = async ({ fleet }: Town, database: Knex, guest: Guest): Promise<void> => {
-  const [channel] = await sql<{ id: string }>(
-    database,
-    `select c.id from message_channel c join booking b on b.tenant_id = c.tenant_id and b.property_id = c.property_id
-     where b.id = ? and c.kind = 'sms' and c.transport = 'sandbox'`,
-    [guest.bookingId],
-  )
-  if (!channel) throw new Error('the house has no channel of the sandbox')
+const write = async ({ town, inbox }: Scene, guest: Guest): Promise<void> => {
   const say = async (word: number) => {
     const text = word === 1 ? 'Is there parking?' : 'For a small car.'
-    const body = { type: 'inbound', id: `${guest.bookingId}-${word}`, from: '+5524999990000', text }
-    await until(
-      async () => {
-        const url = `${fleet.of('api')[0]?.baseUrl}${callbackPath(callbackToken(channel.id))}`
-        const reply = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        }).catch(() => null)
-        await reply?.arrayBuffer()
-        return reply?.status === 200
-      },
-      { withinMs: 30_000, everyMs: 200, what: 'a word that is taken' },
-    )
+    const id = `${guest.bookingId}-${word}`
+    const taken = await tell([town.fleet.of('api')[0]?.baseUrl ?? ''], inbox, 'sms', { id, from: guest.phone, text })
+    if (!taken) throw new Error('a word that was not taken')
   }
   await Promise.all([2, 1, 2].map(say))
   for (const word of [1, 2, 1]) await say(word)
@@ -126,7 +107,7 @@ const write = async ({ fleet }: Town, database: Knex, guest: Guest): Promise<voi
 
 /** A stop word by mail; what is written of the cancellation that follows stays here. */
 const refuse = async ({ town, inbox, refusals }: Scene, guest: Guest): Promise<void> => {
-  const refusal = await sayNo([town.fleet.of('api')[0]?.baseUrl ?? ''], inbox, guest.email)
+  const refusal = await sayByWord([town.fleet.of('api')[0]?.baseUrl ?? ''], inbox, 'email', guest.email)
   if (!refusal) throw new Error('a stop word that was not taken')
   refusals.push(refusal)
 }
@@ -191,7 +172,7 @@ export const play = async (scene: Scene, { story, slot }: Case, guest: Guest): P
       await guest.pay({ method: 'card', cardToken: 'success', amount: 'all' })
       await confirmed()
       await refuse(scene, guest)
-      await write(town, database, guest)
+      await write(scene, guest)
       await guest.cancel()
       return
     case 'placed':

@@ -27,10 +27,13 @@ import type { Fleet, Kind } from './fleet.ts'
 const password = 'chaos'
 const database = 'pousada'
 export const secondMs = 150
+/** The key of the gateway's callbacks, and of the carrier's. */
+export const peerSecret = 'sandbox-callbacks'
+const publicBaseUrl = 'https://pousada.example'
 
 export type Town = {
   fleet: Fleet
-  proxies: Record<'postgres' | 'redis' | 'gateway' | 'smtp', TcpProxy>
+  proxies: Record<'postgres' | 'redis' | 'gateway' | 'smtp' | 'carrier', TcpProxy>
   /** As the administrator, past every proxy. */
   adminUrl: () => string
   serviceUrl: () => string
@@ -49,9 +52,11 @@ export type Town = {
     thaw: () => void
   }
   gateway: (mood: GatewayMood) => Promise<void>
-  files: { gateway: string; mail: string; hooks: string }
+  files: { gateway: string; mail: string; texts: string; hooks: string }
   /** The port of the receiver of webhooks. */
   hookPort: number
+  /** The address under which the service is known outside. */
+  publicBaseUrl: string
   stop: () => Promise<void>
 }
 
@@ -61,6 +66,7 @@ const startPeers = async (built: string, folder: string, apis: () => string[]) =
   const files = {
     gateway: join(folder, 'gateway.jsonl'),
     mail: join(folder, 'mail.jsonl'),
+    texts: join(folder, 'texts.jsonl'),
     hooks: join(folder, 'hooks.jsonl'),
   }
   const peers = spawn(
@@ -69,24 +75,20 @@ const startPeers = async (built: string, folder: string, apis: () => string[]) =
       join(built, 'test/chaos/peers.js'),
       files.gateway,
       files.mail,
+      files.texts,
       files.hooks,
       String(secondMs),
-      'sandbox-callbacks',
+      peerSecret,
       ...apis(),
     ],
     { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, LOG_LEVEL: 'error' } },
   )
   const lines = createInterface({ input: peers.stdout })
   const next = async () => String(((await once(lines, 'line')) as [string])[0])
-  const { gatewayPort, smtpPort, hookPort } = JSON.parse(await next()) as Record<
-    'gatewayPort' | 'smtpPort' | 'hookPort',
-    number
-  >
+  const ports = JSON.parse(await next()) as Record<'gatewayPort' | 'smtpPort' | 'textPort' | 'hookPort', number>
   return {
     files,
-    gatewayPort,
-    smtpPort,
-    hookPort,
+    ...ports,
     behave: async (mood: GatewayMood) => {
       const heard = next()
       peers.stdin.write(`${mood}\n`)
@@ -143,9 +145,10 @@ export const buildTown = async (
   }
   const { migrate } = await import('../../db/migrate.ts')
   await migrate(ownerUrl())
-  const peersAt = { gateway: 0, smtp: 0 }
+  const peersAt = { gateway: 0, smtp: 0, carrier: 0 }
   const proxyToGateway = await startTcpProxy(() => peersAt.gateway)
   const proxyToSmtp = await startTcpProxy(() => peersAt.smtp)
+  const proxyToCarrier = await startTcpProxy(() => peersAt.carrier)
   const fleet = await startFleet(sizes, {
     built,
     logs: folder,
@@ -158,12 +161,19 @@ export const buildTown = async (
       SANDBOX_SECOND_MS: String(secondMs),
       DATABASE_POOL: '10',
       ALLOW_PRIVATE_ADDRESSES: 'on',
+      PUBLIC_BASE_URL: publicBaseUrl,
+      TWILIO_ACCOUNT_SID: `AC${'0'.repeat(31)}1`,
+      TWILIO_AUTH_TOKEN: peerSecret,
+      TWILIO_FROM: '+15005550006',
+      TWILIO_WHATSAPP_FROM: '+15005550007',
+      TWILIO_BASE_URL: `http://127.0.0.1:${proxyToCarrier.port}`,
     },
   })
   apis.push(...fleet.of('api').map((each) => each.baseUrl))
   const peers = await startPeers(built, folder, () => apis)
   peersAt.gateway = peers.gatewayPort
   peersAt.smtp = peers.smtpPort
+  peersAt.carrier = peers.textPort
 
   // Faults of one server follow each other: two at once would start it twice.
   const inTurn = () => {
@@ -179,7 +189,13 @@ export const buildTown = async (
   const redisPid = () => pidIn(join(directories.redis, 'redis.pid'))
   return {
     fleet,
-    proxies: { postgres: proxyToPostgres, redis: proxyToRedis, gateway: proxyToGateway, smtp: proxyToSmtp },
+    proxies: {
+      postgres: proxyToPostgres,
+      redis: proxyToRedis,
+      gateway: proxyToGateway,
+      smtp: proxyToSmtp,
+      carrier: proxyToCarrier,
+    },
     adminUrl: () => adminUrl(),
     serviceUrl,
     ownerUrl,
@@ -219,9 +235,11 @@ export const buildTown = async (
     gateway: peers.behave,
     files: peers.files,
     hookPort: peers.hookPort,
+    publicBaseUrl,
     stop: async () => {
       await fleet.stop()
-      await Promise.all([proxyToPostgres, proxyToRedis, proxyToGateway, proxyToSmtp].map((proxy) => proxy.stop()))
+      const proxies = [proxyToPostgres, proxyToRedis, proxyToGateway, proxyToSmtp, proxyToCarrier]
+      await Promise.all(proxies.map((proxy) => proxy.stop()))
       signal(redisPid(), 'SIGCONT')
       await Promise.all([peers.stop(), postgres.stop(), redis.stop()])
     },

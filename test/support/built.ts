@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -68,6 +69,8 @@ export const compile = async (target: string) => {
     }),
   )
   await emit(project, target)
+  const contract = 'test/support/twilio-messages.json'
+  cpSync(join(checkout, contract), join(target, contract))
 }
 
 /** Removes what nobody has used for a day, and drafts whose maker was killed. */

@@ -39,7 +39,17 @@ export type TwilioBehaviour =
   | 'sender not ours'
   | 'forbidden for this message'
   | 'no such content'
-export type PeerText = { sid: string; to: string; from: string; body: string; status: string; dateCreated: Date }
+export type PeerText = {
+  sid: string
+  to: string
+  from: string
+  body: string
+  /** JSON, of an approved content. */
+  contentVariables: string
+  statusCallback: string
+  status: string
+  dateCreated: Date
+}
 
 export type TwilioPeer = {
   baseUrl: string
@@ -93,11 +103,19 @@ const readAll = async (request: IncomingMessage) => {
   return Buffer.concat(parts).toString('utf8')
 }
 
+type Options = {
+  authToken?: string
+  /** Hears of each text before its sender has an answer. */
+  onText?: (text: PeerText) => void
+}
+
 /** Twilio on loopback: it checks each request and its own replies against the contract, and fails as it is told. */
-export const startTwilioPeer = async (): Promise<TwilioPeer> => {
+export const startTwilioPeer = async ({
+  authToken = randomBytes(16).toString('hex'),
+  onText,
+}: Options = {}): Promise<TwilioPeer> => {
   let behaviour: TwilioBehaviour = 'accept'
   const accountSid = `AC${'0'.repeat(31)}1`
-  const authToken = randomBytes(16).toString('hex')
   const texts: PeerText[] = []
   const misuses: string[] = []
   const note = (isRight: ValidateFunction, given: Record<string, unknown>) => {
@@ -146,10 +164,13 @@ export const startTwilioPeer = async (): Promise<TwilioPeer> => {
         to: form.get('To') ?? '',
         from: form.get('From') ?? '',
         body: form.get('Body') ?? '',
+        contentVariables: form.get('ContentVariables') ?? '',
+        statusCallback: form.get('StatusCallback') ?? '',
         status: 'queued',
         dateCreated: new Date(),
       }
       texts.push(text)
+      onText?.(text)
       return text
     }
     switch (behaviour) {

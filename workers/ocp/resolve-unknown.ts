@@ -7,7 +7,7 @@ import {
   takeBackResend,
 } from '../../db/ocp/index.ts'
 import { messagesResolveUnknown } from '../../jobs/ocp.ts'
-import { externalCall, readCall, thrown } from '../lib/external-call.ts'
+import { externalCall, journalCall, readCall, thrown } from '../lib/external-call.ts'
 import { heedCredentials, isRefusingCredentials, waitForCredentials } from '../lib/gate.ts'
 import { processor } from '../lib/processor.ts'
 import { findText } from '../providers/twilio.ts'
@@ -38,12 +38,13 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
       return
     }
   }
-  if (!(await ctx.effect((trx) => allowResend(trx, attemptId)))) return
-  const { outcome } = await externalCall(
-    calling,
-    { provider: providerOf(message), operation: 'send', key: attemptId },
-    () => send(message, ctx.signal),
+  // Journalled under the lock of the address: a call that begins after a refusal has none.
+  const call = { provider: providerOf(message), operation: 'send', key: attemptId }
+  const allowed = await ctx.effect(async (trx) =>
+    (await allowResend(trx, attemptId)) ? { begun: await journalCall(trx, ctx, call) } : null,
   )
+  if (!allowed) return
+  const { outcome } = await externalCall(calling, { ...call, ...allowed }, () => send(message, ctx.signal))
   if (isRefusingCredentials(outcome)) await ctx.effect((trx) => takeBackResend(trx, attemptId))
   waitForCredentials(outcome)
   await ctx.finish(async (trx) => {

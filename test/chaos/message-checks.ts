@@ -1,0 +1,90 @@
+import { sql } from '../../db/lib/connection.ts'
+import { messageOf, none } from './evidence.ts'
+import type { Check, Evidence } from './evidence.ts'
+
+type Row = {
+  id: string
+  status: string
+  reason: string | null
+  /** How a text names its event and stay; of mails the Message-ID does it. */
+  name: string
+  kind: string
+  /** Calls beyond the first that were allowed for an attempt whose fate was unknown. */
+  resends: number
+  wasUnknown: boolean
+  /** It was given up, its fate unknown, after its address had refused such messages. */
+  isGivenUp: boolean
+}
+
+/**
+ * Copies that arrived outside, by message. A text is known by the carrier's id; one whose sender never read that says which event and stay it is of.
+ */
+const arrivalsOf = (
+  { mails, texts }: Pick<Evidence, 'mails' | 'texts'>,
+  bySid: ReadonlyMap<string, string>,
+): Map<string, number> => {
+  const arrived = new Map<string, number>()
+  const add = (key: string | null) => key !== null && arrived.set(key, (arrived.get(key) ?? 0) + 1)
+  for (const { messageId } of mails) add(messageOf(messageId))
+  for (const { sid, to, body, contentVariables } of texts) {
+    const words = contentVariables === '' ? body : String(Object.values(JSON.parse(contentVariables) as object)[0])
+    add(bySid.get(sid) ?? `${to.startsWith('whatsapp:') ? 'whatsapp' : 'sms'} ${words}`)
+  }
+  return arrived
+}
+
+export const messageChecks: Record<string, Check> = {
+  'every confirmation is one message': none(
+    `select r.id, count(m.id) as messages from reservation r
+     join event e on e.tenant_id = r.tenant_id and e.type = 'reservation.confirmed' and e.entity->>'id' = r.id::text
+     left join message m on m.tenant_id = e.tenant_id and m.event_id = e.id
+       and m.template_id in (select t.id from message_template t where t.tenant_id = m.tenant_id and t.key = 'reservation-confirmed')
+     group by r.tenant_id, r.id having count(m.id) <> 1 or count(distinct e.id) <> 1`,
+  ),
+  'every event is one message of each automation that listens to it': none(
+    `select e.type, e.id, a.id as automation, count(m.id) as messages from event e
+     join automation a on a.tenant_id = e.tenant_id and a.enabled and a.trigger->>'event' = e.type and (a.property_id is null or a.property_id = e.property_id)
+     left join message m on m.tenant_id = e.tenant_id and m.dedupe_key = 'auto:' || a.id || ':' || e.id
+     where e.type in ('reservation.confirmed', 'payment.captured') or (e.type = 'reservation.cancelled' and exists (select from event c
+       where c.tenant_id = e.tenant_id and c.type = 'reservation.confirmed' and c.entity->>'id' = e.entity->>'id'))
+     group by 1, 2, 3 having count(m.id) <> 1`,
+  ),
+  'each word of a guest stands once, and none is left unheard': none(
+    `select c.key, c.status, count(m.id) as messages from message_callback c
+     left join message m on m.tenant_id = c.tenant_id and m.dedupe_key = 'in:' || c.message_channel_id || ':' || substr(c.key, strpos(c.key, ':') + 1)
+     where c.key like 'in:%' or c.key like 'inbound:%' group by c.tenant_id, c.id, c.key, c.status having count(m.id) <> 1 or c.status <> 'processed'`,
+  ),
+  'every message that is sent has arrived, and arrives once where its fate was seen': async (database, evidence) => {
+    const rows = await sql<Row>(
+      database,
+      `select m.id, m.status, m.reason, m.plan->m.step->>'channel' as kind, count(a.id)::int as attempts, coalesce(sum(a.resends), 0)::int as resends,
+         split_part(e.type, '.', 2) || ' ' || b.number || '-' || r.position as name,
+         coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown,
+         m.status = 'failed' and m.reason = 'outcome_unknown' and exists (select from suppression s join event f on f.tenant_id = s.tenant_id and f.type = 'message.failed'
+           and f.entity->>'id' = m.id::text and f.occurred_at > s.created_at
+           where s.tenant_id = m.tenant_id and s.kind = m.plan->m.step->>'channel' and (s.scope = 'all' or m.purpose = 'marketing')
+             and s.address_index in (select y.recipient_index from message_attempt y where y.tenant_id = m.tenant_id and y.message_id = m.id)) as is_given_up
+       from message m join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id
+       left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id
+       left join event e on e.tenant_id = m.tenant_id and e.id = m.event_id
+       left join reservation r on r.tenant_id = m.tenant_id and r.id = m.reservation_id left join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+       where m.scheduled_for < now() group by m.tenant_id, m.id, e.type, b.number, r.position`,
+    )
+    const texts = await sql<{ sid: string; messageId: string }>(
+      database,
+      `select provider_id as sid, message_id from message_attempt where kind <> 'email' and provider_id is not null`,
+    )
+    const arrived = arrivalsOf(evidence, new Map(texts.map(({ sid, messageId }) => [sid, messageId])))
+    return rows.flatMap((row) => {
+      const copies = (arrived.get(row.id) ?? 0) + (arrived.get(`${row.kind} ${row.name}`) ?? 0)
+      const isSent = ['sent', 'delivered', 'read'].includes(row.status)
+      const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
+      const isRight = row.isGivenUp
+        ? row.wasUnknown && copies <= 1 + row.resends
+        : isSent
+          ? copies === 1 || (copies > 1 && row.wasUnknown)
+          : isOver && copies === 0
+      return isRight ? [] : [{ ...row, copies }]
+    })
+  },
+}
