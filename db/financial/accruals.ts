@@ -211,6 +211,34 @@ export const dueAccruals = (trx: Trx, bookId: string, date: string) =>
     [contextOf(trx).tenantId, bookId, date],
   )
 
+/** The entries of the months of an accrual that are over by a day and not posted, with what is posted then. Null while there are none, or no day is open for them. */
+const overBy = async (
+  trx: Trx,
+  accrual: Accrual,
+  date: string,
+): Promise<{ entries: InlineEntry[]; posted: number; postedMonths: number } | null> => {
+  const due = spread(accrual.amount, accrual.months)
+    .map((amount, index) => ({ amount, number: index + 1, on: lastDay(accrual.firstMonth, index) }))
+    .filter(({ number, on }) => number > accrual.postedMonths && on <= date)
+  const last = due.at(-1)
+  if (!last) return null
+  const entries: InlineEntry[] = []
+  const shut: typeof due = []
+  for (const one of due) {
+    const at = { bookId: accrual.bookId, postingDate: one.on, kind: 'standard' as const }
+    if (problemOfDate(await placeOf(trx, at), at) !== null) shut.push(one)
+    else if (one.amount > 0) entries.push(entryOf(accrual, one.amount, one.number, one.on))
+  }
+  const behind = sum(shut.map(({ amount }) => amount))
+  const lastShut = shut.at(-1)
+  if (lastShut && behind > 0) {
+    const on = await firstDayFor(trx, { bookId: accrual.bookId }, lastShut.on)
+    if (on === null) return null
+    entries.unshift(entryOf(accrual, behind, lastShut.number, on))
+  }
+  return { entries, posted: accrual.posted + sum(due.map(({ amount }) => amount)), postedMonths: last.number }
+}
+
 /** Posts the months of an accrual that are over by a day, each on its last day; those of closed periods in one sum on the first open day. */
 export const runAccrual = async (trx: Trx, id: string, date: string): Promise<void> => {
   await sql(trx, `select id from accrual_schedule where tenant_id = ? and id = ? for no key update`, [
@@ -219,39 +247,25 @@ export const runAccrual = async (trx: Trx, id: string, date: string): Promise<vo
   ])
   const accrual = await readRow(trx, AccrualSchedule, id)
   if (accrual.status !== 'running') return
-  const due = spread(accrual.amount, accrual.months)
-    .map((amount, index) => ({ amount, number: index + 1, on: lastDay(accrual.firstMonth, index) }))
-    .filter(({ number, on }) => number > accrual.postedMonths && on <= date)
-  const last = due.at(-1)
-  if (!last) return
-  const open: InlineEntry[] = []
-  const shut: typeof due = []
-  for (const one of due) {
-    const at = { bookId: accrual.bookId, postingDate: one.on, kind: 'standard' as const }
-    if (problemOfDate(await placeOf(trx, at), at) !== null) shut.push(one)
-    else if (one.amount > 0) open.push(entryOf(accrual, one.amount, one.number, one.on))
-  }
-  const behind = sum(shut.map(({ amount }) => amount))
-  const lastShut = shut.at(-1)
-  if (lastShut && behind > 0) {
-    const on = await firstDayFor(trx, { bookId: accrual.bookId }, lastShut.on)
-    if (on === null) return
-    open.unshift(entryOf(accrual, behind, lastShut.number, on))
-  }
-  const isOver = last.number === accrual.months
+  const over = await overBy(trx, accrual, date)
+  if (!over) return
+  const { entries, ...posted } = over
+  const isOver = posted.postedMonths === accrual.months
   const version = await changeRow(trx, AccrualSchedule, id, {
-    posted: accrual.posted + sum(due.map(({ amount }) => amount)),
-    postedMonths: last.number,
-    ...(isOver ? { status: 'completed', nextOn: null } : { nextOn: lastDay(accrual.firstMonth, last.number) }),
+    ...posted,
+    ...(isOver ? { status: 'completed', nextOn: null } : { nextOn: lastDay(accrual.firstMonth, posted.postedMonths) }),
   })
   if (isOver) await tell(trx, accrualCompleted, accrual, version)
-  await postEntries(trx, open)
+  await postEntries(trx, entries)
 }
 
 const tell = (trx: Trx, event: typeof accrualCompleted, { id, bookId, propertyId }: Accrual, version: number) =>
   emit(trx, event, { propertyId, id, version, data: { accrualScheduleId: id, bookId } })
 
-/** Stops an accrual, and posts the rest in one entry if asked. The caller holds its row. */
+/**
+ * Stops an accrual: months that are over are posted as the nightly run would, and the rest in one entry if asked. The caller holds its row.
+ * 422 `period_missing`, `period_closed`, `date_locked` for the date of the rest.
+ */
 export const cancelAccrual = async (
   trx: Trx,
   id: string,
@@ -259,15 +273,20 @@ export const cancelAccrual = async (
 ): Promise<void> => {
   const accrual = await readRow(trx, AccrualSchedule, id)
   if (!moves.isDue('cancelled', accrual.status)) return
-  const left = accrual.amount - accrual.posted
+  const today = todayIn((await factsOfBook(trx, accrual.bookId)).timeZone)
+  const { posted, postedMonths } = accrual
+  const over = (await overBy(trx, accrual, today)) ?? { entries: [], posted, postedMonths }
+  const left = accrual.amount - over.posted
   const posts = rest === 'post' && left > 0
   const version = await changeRow(trx, AccrualSchedule, id, {
     status: 'cancelled',
     nextOn: null,
-    ...(posts ? { posted: accrual.amount } : {}),
+    posted: posts ? accrual.amount : over.posted,
+    postedMonths: over.postedMonths,
   })
   await tell(trx, accrualCancelled, accrual, version)
-  if (!posts) return
-  const { timeZone } = await factsOfBook(trx, accrual.bookId)
-  await postEntries(trx, [entryOf(accrual, left, accrual.months + 1, postingDate ?? todayIn(timeZone))])
+  await postEntries(trx, [
+    ...over.entries,
+    ...(posts ? [entryOf(accrual, left, accrual.months + 1, postingDate ?? today)] : []),
+  ])
 }

@@ -73,7 +73,7 @@ export const usualPlan = (templateKey: string, order: readonly ChannelKind[]): P
 
 export const recipientPlace = (messageId: string) => ({ table: 'message', rowId: messageId, purpose: 'recipient' })
 
-const findTemplate = (trx: Trx, key: string) =>
+const findTemplate = (trx: Trx, key: string): Promise<Template | null> =>
   preparedOne<Template>(
     trx,
     `select id, published_number as number, purpose, urgency from message_template
@@ -88,21 +88,26 @@ const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
   return findTemplate(trx, key)
 }
 
+/** The published template of a key, which tenants from before its release get now. Throws where there is none. */
+export const publishedTemplate = async (trx: Trx, key: string): Promise<Template> => {
+  const template = (await findTemplate(trx, key)) ?? (await provisioned(trx, key))
+  if (!template) throw new Error(`there is no published message template ${key}`)
+  return template
+}
+
 /**
  * Decides a message in the caller's transaction (R2). Sending it is a worker's part, and checked again then. Answers the message's id,
  * or null where the same occurrence has its message already.
  */
 export const queueMessage = async (trx: Trx, request: MessageRequest & Automated): Promise<string | null> => {
-  const [found, property] = await Promise.all([
-    findTemplate(trx, request.templateKey),
+  const [template, property] = await Promise.all([
+    publishedTemplate(trx, request.templateKey),
     preparedOne<{ settings: StoredSettings; now: Date }>(
       trx,
       `select settings, clock_timestamp() as now from property where id = ?`,
       [request.propertyId],
     ),
   ])
-  const template = found ?? (await provisioned(trx, request.templateKey))
-  if (!template) throw new Error(`there is no published message template ${request.templateKey}`)
   if (!property) throw new Error('the property of the message does not exist')
   const id = randomUUID()
   const scheduledFor = request.scheduledFor ?? property.now

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { beginRun, writeNotices } from '../../db/accounts-receivable/index.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import type { Parsed } from '../support/client.ts'
 import { useMailPeer } from '../support/messages.ts'
@@ -140,6 +141,41 @@ describe('reminders', function () {
     const next = await start()
     await world.drain()
     expect((await notices(next.run.id)).find((one) => one.receivableId === paused)?.status).to.equal('sent')
+  })
+
+  it('are asked for once each by a run that dies between its customers, and those of nobody within reach stand apart', async () => {
+    const reached = [await a.customer({ email: 'um@firma.example' }), await a.customer({ email: 'dois@firma.example' })]
+    const silent = await a.customer({ email: null })
+    for (const customerId of [...reached, silent])
+      await a.issued(customerId, [
+        [a.day(-6), 10_000],
+        [a.day(-7), 20_000],
+      ])
+    const { run } = await start()
+    await inTenant(a.house.tenantId, (trx) => beginRun(trx, run.id))
+    const written = () => inTenant(a.house.tenantId, (trx) => writeNotices(trx, run.id))
+    await inTenant(a.house.tenantId, async (trx) => {
+      await writeNotices(trx, run.id)
+      throw new Error('dies')
+    }).catch((error: Error) => expect(error.message).to.equal('dies'))
+    expect(await written()).to.equal([...reached, silent].toSorted().at(-1))
+    expect(await written()).to.equal(null)
+    await world.drain()
+    const messages = await a.rows<{ customerId: string; status: string }>(
+      `select data->>'customerId' as "customerId", status from message where tenant_id = :tenantId and data->>'dunningRunId' = :id order by 1`,
+      { id: run.id },
+    )
+    expect(messages).to.deep.equal(reached.toSorted().map((customerId) => ({ customerId, status: 'sent' })))
+    expect(
+      (await notices(run.id)).map(({ customerId, status, skipReason }) => [customerId === silent, status, skipReason]),
+    ).to.have.deep.members([
+      ...Array.from({ length: 4 }, () => [false, 'sent', null]),
+      ...Array.from({ length: 2 }, () => [true, 'skipped', 'no_address']),
+    ])
+    const events = await a.rows(
+      `select id from event where tenant_id = :tenantId and type = 'message.queued' and data->>'templateKey' = 'dunning-notice'`,
+    )
+    expect(events).to.have.length(2)
   })
 
   it('start by the clock once a day, only where they are on', async () => {

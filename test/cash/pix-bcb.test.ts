@@ -325,6 +325,28 @@ describe('Pix through a bank that speaks the standard of the Central Bank', func
       expect(await balance()).to.equal(before)
     })
 
+  it('goes on asking about a return that was made in silence, where the bank refuses the question', async () => {
+    const before = await balance()
+    const { endToEndId, receiptId } = await received()
+    bank.next('PUT', '/devolucao/', 'lost')
+    await giveBack(receiptId)
+    await world.drain()
+    expect(returnsOf(endToEndId)).to.have.length(1)
+    bank.next('GET', '/devolucao/', 'refuses')
+    // The last reading of the schedule is not the last one: money that may be gone is asked about until it is known.
+    await rows(`update pix_return set read_count = 20 where tenant_id = :tenantId and status = 'sending' returning id`)
+    await readReturns()
+    expect(await refundOf(receiptId)).to.deep.equal([{ status: 'requested' }])
+    const [waiting] = await rows<{ next: Date | null }>(
+      `select next_read_at as next from pix_return where tenant_id = :tenantId and status = 'sending'`,
+    )
+    expect(waiting?.next).not.to.equal(null)
+    await readReturns()
+    expect(await refundOf(receiptId)).to.deep.equal([{ status: 'succeeded' }])
+    expect(returnsOf(endToEndId)).to.have.length(1)
+    expect(await balance()).to.equal(before)
+  })
+
   it('returns money once when its worker dies on the way, waits while the bank works on it, and frees what it cannot do', async () => {
     const before = await balance()
     const killed = await received()

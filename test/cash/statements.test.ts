@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { recordMovement } from '../../db/cash/index.ts'
+import { recordMovement, reverseMovement } from '../../db/cash/index.ts'
 import { raisePosting } from '../../db/financial/index.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -48,7 +48,7 @@ describe('statements of a bank', function () {
     const step = (id: string, verb: string, body: object = {}) =>
       a.send(finance, 'POST', `cash/bank-statements/${id}/${verb}`, body)
     /** Money of a customer, as receivables book it. */
-    const receipt = (amount: number, on: string) =>
+    const receipt = (amount: number, on: string, txid: string | null = null) =>
       a.house.inHouse(async (trx) => {
         const id = randomUUID()
         const booked = await recordMovement(trx, {
@@ -58,6 +58,7 @@ describe('statements of a bank', function () {
           source: { type: 'receipt', id },
           description: 'Receipt',
           bookedOn: on,
+          txid,
         })
         await raisePosting(trx, {
           event: 'accounts-receivable.receipt_recorded',
@@ -250,6 +251,27 @@ describe('statements of a bank', function () {
     expect((await good(finance, 'GET', `cash/accounts/${a.bankId}`)).balance).to.equal(70_000)
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('have what the charge of a line brought suggested first, and nothing that was taken back', async () => {
+    const a = await openBank()
+    const { on } = a
+    // Money of a charge stands for its line however far apart they are booked, before what is nearer; what was taken back stands for none.
+    const txid = randomUUID().replaceAll('-', '')
+    const charged = await a.receipt(9_900, on('09-02'), txid)
+    for (let count = 0; count < 9; count += 1) await a.receipt(9_900, on('09-18'))
+    const gone = await a.receipt(9_900, on('09-18'))
+    await a.house.inHouse((trx) => reverseMovement(trx, { movementId: gone, description: 'Twice' }))
+    const statement = await a.taken(
+      ofxFile([{ on: on('09-18'), amount: '99,00', id: 'R', memo: `PIX ${txid.toUpperCase()}` }], {
+        balance: '1099,00',
+        to: on('09-18'),
+      }),
+    )
+    const [named] = await a.lines(`bankStatementId=${statement.id}`)
+    expect(named?.suggestions.map(({ score }: Parsed) => score)).to.deep.equal([100, 90, 90, 90, 90])
+    expect(named?.suggestions[0]).to.include({ kind: 'movement', id: charged })
+    expect(named?.suggestions.map(({ id }: Parsed) => id)).not.to.include(gone)
   })
 
   it('are read in each format, encoding and notation, once', async () => {

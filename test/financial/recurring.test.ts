@@ -160,6 +160,43 @@ describe('adjustments of a month (story S2)', function () {
     expect((await finance.get(`financial/entry-templates/${id}`)).status).to.equal(404)
   })
 
+  it('that are cancelled before the nightly run post the months that are over on their own days', async () => {
+    const a = await openBook(world)
+    const monthsOver = 12 + Number(addDays(a.house.today, 1).slice(5, 7)) - 1
+    const cancelled = async (rest: 'leave' | 'post') => {
+      const made = await a.good(a.finance, 'POST', 'financial/accrual-schedules', {
+        bookId: a.bookId,
+        kind: 'prepaid',
+        targetAccountId: await a.account('6.7.03'),
+        amount: 48_000,
+        firstMonth: `${a.year}-01`,
+        months: 48,
+        description: 'Insurance',
+      })
+      const stopped = await a.good(a.finance, 'POST', `financial/accrual-schedules/${made.id as string}/cancel`, {
+        rest,
+      })
+      // The run that the schedule asked for as it was made comes too late: it finds nothing.
+      await world.drain()
+      const entries = await a.rows<{ on: string; total: string }>(
+        `select posting_date as on, total from journal_entry where source_id = :id order by posting_date, sequence`,
+        { id: made.id },
+      )
+      return { stopped, entries: entries.map(({ on, total }) => [on, Number(total)]) }
+    }
+    const left = await cancelled('leave')
+    expect(left.stopped).to.include({ status: 'cancelled', posted: monthsOver * 1_000 })
+    expect(left.entries).to.have.length(monthsOver)
+    expect(left.entries.slice(0, 2)).to.deep.equal([
+      [a.on('01-31'), 1_000],
+      [addDays(a.on('03-01'), -1), 1_000],
+    ])
+    const posted = await cancelled('post')
+    expect(posted.stopped).to.include({ status: 'cancelled', posted: 48_000 })
+    expect(posted.entries).to.deep.equal([...left.entries, [a.house.today, (48 - monthsOver) * 1_000]])
+    expect(await a.failing()).to.deep.equal([])
+  })
+
   it('spread months of closed periods in one sum on the first open day', async () => {
     const a = await openBook(world)
     for (const month of ['01', '02']) await a.move(a.finance, await a.periodOf(a.on(`${month}-01`)), 'soft-close')

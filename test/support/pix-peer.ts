@@ -17,7 +17,7 @@ export const bankAddress = {
 type Json = Record<string, unknown>
 type Reply = { status: number; body?: unknown }
 /** `lost`: it is done, and the answer does not come. `hangs`: nothing is done, and nothing comes. `resets`: nothing is done. */
-export type BankFault = 'fails' | 'lost' | 'hangs' | 'resets' | 'busy' | 'malformed' | 'closed'
+export type BankFault = 'fails' | 'lost' | 'hangs' | 'resets' | 'busy' | 'malformed' | 'closed' | 'refuses'
 export type BankCall = { method: string; path: string; body: Json }
 
 export type BankPix = {
@@ -240,6 +240,7 @@ export const startPixBank = async ({
     const reply = ((): Reply => {
       if (met?.fault === 'fails') return problem(500, 'ErroInternoDoServidor', 'Condição inesperada')
       if (met?.fault === 'closed') return problem(503, 'ServicoIndisponivel', 'Fora da janela')
+      if (met?.fault === 'refuses') return problem(400, 'RequisicaoInvalida', 'Requisição inválida')
       if (met?.fault === 'busy') return { status: 429 }
       if (isToken) return token(request, text)
       return isKnown ? serve(method, url, body) : { status: 401 }

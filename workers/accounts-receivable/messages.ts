@@ -14,7 +14,8 @@ export const processors: readonly Processor[] = [
   // Some customers in each transaction: a restart goes on with those who have no message yet.
   processor(jobs.runDunning, async ({ payload: { dunningRunId }, effect, finish, signal }) => {
     if (!(await effect((trx) => beginRun(trx, dunningRunId)))) return finish()
-    while (await effect((trx) => writeNotices(trx, dunningRunId))) signal.throwIfAborted()
+    const writeAfter = (last: string | null) => effect((trx) => writeNotices(trx, dunningRunId, last))
+    for (let last = await writeAfter(null); last !== null; last = await writeAfter(last)) signal.throwIfAborted()
     return finish((trx) => endRun(trx, dunningRunId))
   }),
   processor(jobs.tickDunning, async ({ effect, inTenant, finish, log }) => {

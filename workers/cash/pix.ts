@@ -242,9 +242,10 @@ const again = async (
 ) => {
   const calling = { line, signal: context.signal }
   const seen = await read(context, line, 'read-return', () => bankOf(line).readReturn(calling, asked))
-  return seen.kind === 'known' && seen.snapshot.status === 'pending'
-    ? act(context, line, 'return', asked.code, () => bankOf(line).returnPix(calling, asked))
-    : seen
+  if (seen.kind === 'known' && seen.snapshot.status === 'pending')
+    return act(context, line, 'return', asked.code, () => bankOf(line).returnPix(calling, asked))
+  // A question that the bank refuses says nothing of the money: it is asked again.
+  return seen.kind === 'refused' ? ({ ...seen, kind: 'unknown' } as const) : seen
 }
 
 const sweep = processor(jobs.sweepPixJob, async (context) => {

@@ -224,7 +224,7 @@ export const archiveCustomer = async (trx: Trx, id: string, expected: number | n
   const open = await sqlOne<{ drafts: number; available: number }>(
     trx,
     `select (select count(*) from receivable where tenant_id = :tenantId and customer_id = :id and status = 'draft') as drafts,
-       (select coalesce(sum(available), 0)::bigint from receipt where tenant_id = :tenantId and customer_id = :id and status = 'recorded') as available`,
+       (select coalesce(sum(available), 0)::bigint from receipt where tenant_id = :tenantId and customer_id = :id and status = 'recorded' and available > 0) as available`,
     { tenantId: contextOf(trx).tenantId, id },
   )
   const errors = Object.entries({ exposure: row.exposure, ...open }).flatMap(([field, value]) =>

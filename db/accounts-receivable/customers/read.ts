@@ -28,7 +28,7 @@ export const readCustomer = async (trx: Trx, id: string) => {
             and i.due_on < cast(now() at time zone b.time_zone as date)
           where r.tenant_id = :tenantId and r.customer_id = :id and r.status in ('issued', 'partly_paid')) as overdue,
          (select coalesce(sum(open), 0)::bigint from receivable where tenant_id = :tenantId and customer_id = :id and status = 'unbilled') as unbilled,
-         (select coalesce(sum(available), 0)::bigint from receipt where tenant_id = :tenantId and customer_id = :id and status = 'recorded') as available`,
+         (select coalesce(sum(available), 0)::bigint from receipt where tenant_id = :tenantId and customer_id = :id and status = 'recorded' and available > 0) as available`,
       { tenantId: contextOf(trx).tenantId, id },
     ),
   ])

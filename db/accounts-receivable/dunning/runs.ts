@@ -10,7 +10,8 @@ import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
 import { model } from '../../lib/models.ts'
 import { changeRow, insertIfNew } from '../../lib/records.ts'
-import { queueMessage } from '../../ocp/index.ts'
+import { queueMessages } from '../../ocp/index.ts'
+import type { ManyRequest } from '../../ocp/index.ts'
 import { Customer } from '../models.ts'
 import { addressesOn, debtorsOf, planOn, recipientOf, writerOf } from '../sending/recipients.ts'
 import type { Debtor } from '../sending/recipients.ts'
@@ -130,67 +131,85 @@ const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => 
   }
 }
 
-/** Asks for the messages of one customer, one for each channel and address; answers their ids. */
-const write = async (trx: Trx, runId: string, debtor: Debtor, mine: readonly Mine[], writer: string | null) => {
+type Written = { id: string; status: 'queued' | 'skipped'; skip_reason: 'no_address' | null; message_ids: string[] }
+
+/** The messages of one customer, one for each channel and address. */
+const messagesOf = (runId: string, debtor: Debtor, mine: readonly Mine[], writer: string | null): ManyRequest[] => {
   const houses = new Set(mine.map(({ propertyId }) => propertyId))
   const propertyId = (houses.size === 1 ? [...houses][0] : null) ?? writer
-  const messageIds: string[] = []
-  if (propertyId === null) return messageIds
-  for (const channel of new Set(mine.flatMap(({ channels }) => channels)))
-    for (const [index, address] of addressesOn(debtor, channel).entries()) {
-      const id = await queueMessage(trx, {
-        propertyId,
-        templateKey: 'dunning-notice',
-        dedupeKey: `notice-${runId}-${debtor.id}-${channel}${index === 0 ? '' : `-${index}`}`,
-        recipient: recipientOf(debtor, channel, address),
-        data: { dunningRunId: runId, customerId: debtor.id, channel },
-        plan: planOn(channel),
-      })
-      if (id !== null) messageIds.push(id)
-    }
-  return messageIds
+  if (propertyId === null) return []
+  return [...new Set(mine.flatMap(({ channels }) => channels))].flatMap((channel) =>
+    addressesOn(debtor, channel).map((address, index) => ({
+      propertyId,
+      dedupeKey: `notice-${runId}-${debtor.id}-${channel}${index === 0 ? '' : `-${index}`}`,
+      recipient: recipientOf(debtor, channel, address),
+      data: { dunningRunId: runId, customerId: debtor.id, channel },
+      plan: planOn(channel),
+    })),
+  )
 }
 
-const customersAtOnce = 50
+const customersAtOnce = 250
 
-/** Asks for the messages of the next customers of a run; false when none is left. */
-export const writeNotices = async (trx: Trx, runId: string): Promise<boolean> => {
-  const { tenantId } = contextOf(trx)
-  const run = await lockRun(trx, runId)
-  if (!run) return false
-  const mine = await sql<Mine>(
+/** Notices of the next customers that have no message yet. The plan goes along the index of the run, since a fresh run is in no statistics. */
+const nextOf = (trx: Trx, runId: string, after: string | null): Promise<Mine[]> =>
+  sql<Mine>(
     trx,
-    `select n.id, n.customer_id, n.channels, n.stop_credit, n.level, r.property_id from dunning_notice n
-     join receivable r on r.tenant_id = n.tenant_id and r.id = n.receivable_id
-     where n.tenant_id = :tenantId and n.dunning_run_id = :runId and n.status = 'queued' and n.message_ids = '{}' and n.customer_id in (
+    `with next as materialized (
        select distinct x.customer_id from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.status = 'queued'
-         and x.message_ids = '{}' order by x.customer_id limit ${customersAtOnce})
+         and x.message_ids = '{}' and (cast(:after as uuid) is null or x.customer_id > cast(:after as uuid)) order by x.customer_id limit ${customersAtOnce})
+     select n.id, n.customer_id, n.channels, n.stop_credit, n.level, r.property_id from next
+     join dunning_notice n on n.tenant_id = :tenantId and n.dunning_run_id = :runId and n.customer_id = next.customer_id and n.status = 'queued' and n.message_ids = '{}'
+     join receivable r on r.tenant_id = n.tenant_id and r.id = n.receivable_id
      order by n.customer_id, n.id`,
-    { tenantId, runId },
+    { tenantId: contextOf(trx).tenantId, runId, after },
   )
-  if (mine.length === 0) return false
-  await stopCredit(trx, mine)
-  const writer = await writerOf(trx, run.bookId)
-  for (const debtor of await debtorsOf(trx, [...new Set(mine.map(({ customerId }) => customerId))])) {
-    const theirs = mine.filter(({ customerId }) => customerId === debtor.id)
-    const reached = theirs.filter(({ channels }) => channels.some((one) => addressesOn(debtor, one).length > 0))
-    const messageIds = await write(trx, runId, debtor, reached, writer)
-    const isWritten = messageIds.length > 0
-    await sql(
-      trx,
-      `update dunning_notice set version = version + 1, message_ids = case when id = any(:reached::uuid[]) then cast(:messageIds as uuid[]) else '{}' end,
-         status = case when id = any(:reached::uuid[]) then 'queued' else 'skipped' end,
-         skip_reason = case when id = any(:reached::uuid[]) then null else 'no_address' end
-       where tenant_id = :tenantId and id = any(:ids::uuid[])`,
-      {
-        tenantId,
-        messageIds,
-        reached: isWritten ? reached.map(({ id }) => id) : [],
-        ids: theirs.map(({ id }) => id),
-      },
-    )
+
+/**
+ * Asks for the messages of the next customers of a run, those after `after` by their ids, in a few statements for all of them. Answers the last of them, or null
+ * where none is left.
+ */
+export const writeNotices = async (trx: Trx, runId: string, after: string | null = null): Promise<string | null> => {
+  const run = await lockRun(trx, runId)
+  if (!run) return null
+  const mine = new Map<string, Mine[]>()
+  const next = await nextOf(trx, runId, after)
+  for (const one of next) {
+    const theirs = mine.get(one.customerId)
+    if (theirs) theirs.push(one)
+    else mine.set(one.customerId, [one])
   }
-  return true
+  const last = next.at(-1)
+  if (!last) return null
+  await stopCredit(trx, next)
+  const [writer, debtors] = await Promise.all([writerOf(trx, run.bookId), debtorsOf(trx, [...mine.keys()])])
+  const planned = debtors.map((debtor) => {
+    const theirs = mine.get(debtor.id) ?? []
+    const reached = theirs.filter(({ channels }) => channels.some((one) => addressesOn(debtor, one).length > 0))
+    return { theirs, reached: new Set(reached), messages: messagesOf(runId, debtor, reached, writer) }
+  })
+  const ids = await queueMessages(
+    trx,
+    'dunning-notice',
+    planned.flatMap(({ messages }) => messages),
+  )
+  const written = planned.flatMap(({ theirs, reached, messages }) => {
+    const messageIds = messages.flatMap(({ dedupeKey }) => ids.get(dedupeKey) ?? [])
+    return theirs.map((one): Written => {
+      const isWritten = reached.has(one) && messageIds.length > 0
+      return isWritten
+        ? { id: one.id, status: 'queued', skip_reason: null, message_ids: messageIds }
+        : { id: one.id, status: 'skipped', skip_reason: 'no_address', message_ids: [] }
+    })
+  })
+  await sql(
+    trx,
+    `update dunning_notice n set version = n.version + 1, status = w.status, skip_reason = w.skip_reason,
+       message_ids = array(select cast(jsonb_array_elements_text(w.message_ids) as uuid))
+     from jsonb_to_recordset(cast(? as jsonb)) as w (id uuid, status text, skip_reason text, message_ids jsonb) where n.tenant_id = ? and n.id = w.id`,
+    [JSON.stringify(written), contextOf(trx).tenantId],
+  )
+  return last.customerId
 }
 
 /** Ends a run with its counts. */

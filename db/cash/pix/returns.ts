@@ -172,7 +172,9 @@ export const settleReturn = async (
   const row = await findRow(trx, PixReturn, id)
   if (!receipt || !row || row.status === 'succeeded' || row.status === 'failed') return
   if (outcome.status === 'pending') {
-    await changeRow(trx, PixReturn, id, { nextReadAt: nextRead(row.readCount), readCount: row.readCount + 1 })
+    // Its money is reserved until the bank's word is known, so that the last day of the schedule repeats.
+    const nextReadAt = nextRead(Math.min(row.readCount, waits.length - 1))
+    await changeRow(trx, PixReturn, id, { nextReadAt, readCount: row.readCount + 1 })
     return
   }
   const { tenantId } = contextOf(trx)

@@ -13,6 +13,7 @@ export type OpenLine = {
   bookedOn: string
   amount: number
   text: string
+  externalId: string | null
   documentNumber: string | null
   endToEndId: string | null
   counterpartyDocument: string | null
@@ -48,28 +49,44 @@ type Candidate = {
 
 const near = `abs(l.booked_on - c.date)`
 
-/** Open movements of the account with the amount, or the end-to-end id or txid, of each line. */
+/** Ids of charges that a line may name: words as long as ours are, however the bank writes their letters. */
+const txidsOf = ({ externalId, documentNumber, text }: OpenLine): string[] => {
+  const words = `${externalId ?? ''} ${documentNumber ?? ''} ${text}`.split(/[^A-Za-z0-9]+/)
+  return words.filter(({ length }) => length >= 25 && length <= 35).flatMap((word) => [word, word.toLowerCase()])
+}
+
+/** Open movements of the account with the amount of a line `l`: those that match the rest of the text, as many as asked for. */
+const movementsWhere = (condition: string, certain: boolean, order = '') =>
+  `(select m.id, m.amount, m.booked_on as date, m.description || ' ' || m.voucher as words, ${certain} as certain from cash_movement m
+    where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.matched < abs(m.amount) and m.matched = 0 and m.amount = l.amount
+      and m.kind not in ('opening', 'reversal') and ${condition}
+      and not exists (select from cash_movement r where r.tenant_id = m.tenant_id and r.reverses_id = m.id) ${order} limit ${perKind})`
+
+/** Open movements of the account with the amount of each line: the nearest before and after it, and those whose end-to-end id or txid it names. */
 const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> =>
   sql<Candidate>(
     trx,
     `select l.id as line_id, 'movement' as kind, c.id, c.amount, c.date, c.words, c.certain, ${near} as days
-     from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txid text)
-     join lateral (
-       select * from (
-         (select m.id, m.amount, m.matched, m.booked_on as date, m.description || ' ' || m.voucher as words, false as certain from cash_movement m
-          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and abs(m.amount) = abs(l.amount) and m.matched < abs(m.amount)
-            and m.matched = 0 and m.amount = l.amount and m.kind not in ('opening', 'reversal')
-          order by abs(m.booked_on - l.booked_on), m.id limit ${perKind})
-         union
-         (select m.id, m.amount, m.matched, m.booked_on, m.description || ' ' || m.voucher, true from cash_movement m
-          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.end_to_end_id = l.e2e and m.matched = 0 and m.amount = l.amount
-            and m.kind not in ('opening', 'reversal') limit ${perKind})) x
-       where not exists (select from cash_movement r where r.tenant_id = :tenantId and r.reverses_id = x.id)) c on true`,
+     from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txids text[])
+     cross join lateral (
+       ${movementsWhere(`abs(m.amount) = abs(l.amount) and m.booked_on <= l.booked_on`, false, 'order by m.booked_on desc, m.id')}
+       union all
+       ${movementsWhere(`abs(m.amount) = abs(l.amount) and m.booked_on > l.booked_on`, false, 'order by m.booked_on, m.id')}
+       union all
+       ${movementsWhere(`m.end_to_end_id = l.e2e`, true)}
+       union all
+       ${movementsWhere(`m.txid = any(l.txids)`, true)}) c`,
     {
       tenantId: contextOf(trx).tenantId,
       accountId,
       lines: JSON.stringify(
-        lines.map(({ id, amount, bookedOn, endToEndId }) => ({ id, amount, booked_on: bookedOn, e2e: endToEndId })),
+        lines.map((line) => ({
+          id: line.id,
+          amount: line.amount,
+          booked_on: line.bookedOn,
+          e2e: line.endToEndId,
+          txids: txidsOf(line),
+        })),
       ),
     },
   )
@@ -81,25 +98,24 @@ const recordsFor = async (trx: Trx, accountId: string, lines: readonly OpenLine[
     `select book_id, currency from cash_account where tenant_id = ? and id = ?`,
     [contextOf(trx).tenantId, accountId],
   )
-  const found: Candidate[] = []
-  for (const [kind, { open }] of statementTargets())
-    found.push(
-      ...(await sql<Candidate>(
-        trx,
-        `select l.id as line_id, '${kind}' as kind, c.id, c.amount, c.date, c.words, false as certain, ${near} as days
-         from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date)
-         join lateral (select x.* from (${open}) x where x.amount = l.amount order by abs(x.date - l.booked_on), x.id limit ${perKind}) c on true`,
-        {
-          tenantId: contextOf(trx).tenantId,
-          bookId: place?.bookId ?? '',
-          currency: place?.currency ?? '',
-          accountId,
-          amounts: lines.map(({ amount }) => amount),
-          lines: JSON.stringify(lines.map(({ id, amount, bookedOn }) => ({ id, amount, booked_on: bookedOn }))),
-        },
-      )),
-    )
-  return found
+  const values = {
+    tenantId: contextOf(trx).tenantId,
+    bookId: place?.bookId ?? '',
+    currency: place?.currency ?? '',
+    accountId,
+    amounts: lines.map(({ amount }) => amount),
+    lines: JSON.stringify(lines.map(({ id, amount, bookedOn }) => ({ id, amount, booked_on: bookedOn }))),
+  }
+  const found = [...statementTargets()].map(([kind, { open }]) =>
+    sql<Candidate>(
+      trx,
+      `select l.id as line_id, '${kind}' as kind, c.id, c.amount, c.date, c.words, false as certain, ${near} as days
+       from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date)
+       join lateral (select x.* from (${open}) x where x.amount = l.amount order by abs(x.date - l.booked_on), x.id limit ${perKind}) c on true`,
+      values,
+    ),
+  )
+  return (await Promise.all(found)).flat()
 }
 
 const wordsOf = (text: string): Set<string> =>
@@ -109,17 +125,16 @@ const wordsOf = (text: string): Set<string> =>
       .filter((word) => word.length >= 3),
   )
 
-/** 100 for equal end-to-end ids; else 60 for the amount, up to 30 for nearness and 10 for a shared word (R17). */
-const scoreOf = ({ certain, days, words }: Candidate, line: OpenLine): number => {
+/** 100 for equal end-to-end ids or txids; else 60 for the amount, up to 30 for nearness and 10 for a word of the line (R17). */
+const scoreOf = ({ certain, days, words }: Candidate, ofLine: ReadonlySet<string>): number => {
   if (certain) return 100
-  const own = wordsOf(`${line.text} ${line.documentNumber ?? ''}`)
-  const isShared = [...wordsOf(words)].some((word) => own.has(word))
+  const isShared = [...wordsOf(words)].some((word) => ofLine.has(word))
   return least + Math.max(0, 30 - 3 * Math.min(days, 10)) + (isShared ? 10 : 0)
 }
 
-const suggestionOf = (candidate: Candidate, line: OpenLine): Suggestion => {
+const suggestionOf = (candidate: Candidate, ofLine: ReadonlySet<string>): Suggestion => {
   const { kind, id, amount, date, words } = candidate
-  return { score: scoreOf(candidate, line), kind, id, amount, date, words: words.trim().slice(0, 300), book: null }
+  return { score: scoreOf(candidate, ofLine), kind, id, amount, date, words: words.trim().slice(0, 300), book: null }
 }
 
 const ofRule = ({ name, then }: MatchRule, line: OpenLine): Suggestion => ({
@@ -150,11 +165,14 @@ export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Prom
         accountId,
       ]),
     ])
-    const candidates = [...movements, ...records]
+    const candidates = new Map<string, Candidate[]>()
+    for (const one of [...movements, ...records])
+      candidates.set(one.lineId, [...(candidates.get(one.lineId) ?? []), one])
     for (const line of own) {
       const best = new Map<string, Suggestion>()
-      for (const candidate of candidates.filter(({ lineId }) => lineId === line.id)) {
-        const one = suggestionOf(candidate, line)
+      const ofLine = wordsOf(`${line.text} ${line.documentNumber ?? ''}`)
+      for (const candidate of candidates.get(line.id) ?? []) {
+        const one = suggestionOf(candidate, ofLine)
         const known = best.get(`${one.kind} ${one.id ?? ''}`)
         if (!known || known.score < one.score) best.set(`${one.kind} ${one.id ?? ''}`, one)
       }
