@@ -1,6 +1,6 @@
 import type { IssueKind, IssuePriority } from './issues.ts'
 
-type Opening = {
+export type Opening = {
   /** Code of the category. */
   category: string
   kind?: IssueKind
@@ -8,8 +8,12 @@ type Opening = {
   title: string
   /** Names what the issue is about, from the data of the event: one open issue for one key. */
   key: (data: Readonly<Record<string, unknown>>, entityId: string) => string
+  /** A key of each business date of the house: the same cause on another day is another issue. */
+  daily?: true
   /** Links that the data of the event hold. */
   links?: readonly ('reservationId' | 'unitId' | 'paymentId' | 'guestId')[]
+  /** The link that is the entity of the event. */
+  entity?: 'reservationId'
   /** Opens only where this holds. */
   when?: (data: Readonly<Record<string, unknown>>) => boolean
 }
@@ -34,6 +38,7 @@ export const openingEvents: Readonly<Record<string, Opening>> = {
     priority: 'high',
     title: 'A stay has lost its unit',
     key: of('reservation'),
+    entity: 'reservationId',
   },
   'channel_booking.mapping_needed': {
     category: 'booking',
@@ -70,6 +75,7 @@ export const openingEvents: Readonly<Record<string, Opening>> = {
     priority: 'high',
     title: 'A unit is not as the front desk knows it',
     key: of('discrepancy', 'unitId'),
+    daily: true,
     links: ['unitId'],
   },
   'refund.failed': {

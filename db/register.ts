@@ -66,7 +66,7 @@ import {
 } from './financial/index.ts'
 import { beforeErasing, erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
 import { inventoryControls, openOrders, orderTargets, stockForPayables, stockSumsText } from './inventory/index.ts'
-import { hearGuest } from './issues/index.ts'
+import { hearGuest, removeFilesOf } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
   paymentChecklist,
@@ -114,6 +114,7 @@ export const registerModules = () => {
   erasureBlockersWith(paymentErasureBlockers)
   erasureBlockersWith(receivableErasureBlockers)
   beforeErasing('customer', sealErasedCustomers)
+  for (const table of ['issue', 'lost_item'] as const) beforeErasing(table, removeFilesOf(table))
   for (const control of [
     ...cashControls,
     ...payableControls,

@@ -1759,6 +1759,7 @@ export interface InventoryCountLineRow {
   countedBy: string | null
   countedAt: Date | null
   value: number | null
+  lastShortage: number | null
 }
 
 export interface InventoryItemRow {
@@ -5843,10 +5844,10 @@ export const tables = {
     computed: [],
   },
   inventory_count_line: {
-    fields: ['tenantId', 'id', 'countId', 'locationId', 'itemId', 'open', 'expected', 'counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value'],
+    fields: ['tenantId', 'id', 'countId', 'locationId', 'itemId', 'open', 'expected', 'counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value', 'lastShortage'],
     documents: [],
     filled: ['tenantId', 'id', 'open'],
-    nullable: ['counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value'],
+    nullable: ['counted', 'enteredQuantity', 'enteredMeasure', 'countedBy', 'countedAt', 'value', 'lastShortage'],
     computed: [],
   },
   inventory_item: {

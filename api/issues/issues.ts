@@ -11,8 +11,8 @@ import {
   pauseIssue,
   proposeCompensation,
   readIssue,
+  readIssueInSight,
   reopenIssue,
-  requireIssueSight,
   resolveIssue,
   startIssue,
 } from '../../db/issues/index.ts'
@@ -135,9 +135,9 @@ const read = route({
   part: { resource: 'issues', verb: 'read' },
   returns: Issue,
   handle: async ({ trx, params: { issueId }, admission }) => {
-    const found = await requireIssueSight(trx, issueId, { role: admission.role })
+    const found = await readIssueInSight(trx, issueId, admission.role)
     admission.check('read', 'Issue', asJudged('issue', issueId, found))
-    return showIssue(await readIssue(trx, issueId), admission)
+    return showIssue(found, admission)
   },
 })
 
@@ -244,7 +244,8 @@ const escalate = route({
 
 const resolve = issues.act('resolve', {
   summary: 'Mark an issue as resolved, with cause',
-  description: 'With `endBlock` the running block of the issue ends with it, and its units become dirty.',
+  description:
+    'With `endBlock` the running block of the issue ends with it, and its units become dirty; without it `warnings` name a block that still runs.',
   action: 'update',
   errors: ['invalid_transition', 'compensation_pending'],
   body: Obj({ resolution: Words(3, 2_000), cause: Cause, endBlock: Opt(Bool) }),

@@ -13,7 +13,7 @@ const answer = route({
   access: open(),
   rate: 'public_write',
   idempotency: 'off',
-  body: Obj({ token: Text(20, 500), score: Int(1, 5), comment: Opt(Text(0, 1_000)) }),
+  body: Obj({ token: Text(1, 500), score: Int(1, 5), comment: Opt(Text(0, 1_000)) }),
   example: { token: 'sat_AAAAAAAAAAAAAAAAAAAAAAAA', score: 5 },
   returns: Obj({ recorded: Literal(true) }),
   errors: ['not_found', 'already_answered'],

@@ -181,6 +181,8 @@ export const Issue = Obj(
     similar: List(Obj({ id: Uuid, number: Count, status: Status, createdAt: Instant, resolvedAt: Nullable(Instant) }), {
       max: 5,
     }),
+    /** A block that still runs though the issue was resolved. */
+    warnings: List(Obj({ code: OneOf(['block_running']), message: Text(1, 200) }), { max: 5 }),
     clocks: Obj({ firstResponse: Obj(clock), resolution: Obj({ ...clock, paused: Bool }) }),
   },
   { title: 'Issue' },

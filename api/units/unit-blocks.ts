@@ -113,6 +113,7 @@ const refusals = [
   'unit_not_in_property',
   'date_out_of_range',
   'invalid_transition',
+  'link_mismatch',
 ] as const
 
 /** Checks the permission to oversell nights or to break promised assignments. */

@@ -4,7 +4,7 @@ import { toE164 } from '../../config/phone-numbers.ts'
 import { isCnpj, isCpf } from '../../config/tax-ids.ts'
 import { maskEmail, maskPhone } from '../guests/index.ts'
 import type { Trx } from '../lib/connection.ts'
-import { plainText, seal, unseal } from '../lib/sealing/index.ts'
+import { plainTerm, plainText, seal, unseal } from '../lib/sealing/index.ts'
 
 /** Postal address of a party, as of a property or business. */
 type PartyAddress = {
@@ -92,7 +92,7 @@ export const searchOfParty = ({
   `${plainText(`${legalName} ${tradeName}`)} ${document?.toLowerCase() ?? ''}`.trim()
 
 /** The term of a search, in the form in which parties are kept. */
-export const searchTerm = (q: string): string => (/^[\d.\-/ ]+$/.test(q) ? q.replace(/\D/g, '') : plainText(q)) || q
+export const searchTerm = (q: string): string => (/^[\d.\-/ ]+$/.test(q) ? q.replace(/\D/g, '') : '') || plainTerm(q)
 
 /** The last four characters of a number. */
 export const maskDocument = (document: string | null): string | null =>

@@ -10,7 +10,7 @@ import { archivable } from '../lib/lifecycle.ts'
 import { matching, equal, pageOf } from '../lib/lists.ts'
 import { model } from '../lib/models.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
-import { plainText, seal, unseal } from '../lib/sealing/index.ts'
+import { plainTerm, plainText, seal, unseal } from '../lib/sealing/index.ts'
 import type { CompanyRow } from '../rows.ts'
 import type { Address } from './profile.ts'
 
@@ -240,7 +240,7 @@ export const readCompany = async (trx: Trx, companyId: string) => {
 /** The terms by which a list of firms is searched, in the form in which firms are kept. */
 export const plainSearch = ({ q, taxId }: { q: string | undefined; taxId: string | undefined }) => ({
   // Signs alone are in no name: as they are they find nothing.
-  q: q === undefined ? undefined : plainText(q) || q,
+  q: q === undefined ? undefined : plainTerm(q),
   taxId: taxId?.toUpperCase().replace(/[^0-9A-Z]/g, ''),
 })
 

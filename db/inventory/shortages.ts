@@ -127,12 +127,12 @@ export const settleMore = async (trx: Trx, spot: Spot): Promise<void> => {
   await settleShortages(trx, { shelf, items, spots: [spot] })
 }
 
-/** Ends open shortages of counted items without cost: the count has found what is there. */
-export const absorbShortages = (trx: Trx, spots: readonly Spot[]) =>
+/** Ends shortages that a count has seen without cost: it has found what is there. What was sold after a line was counted is short as before (R14). */
+export const absorbShortages = (trx: Trx, counted: readonly (Spot & { lastShortage: number | null })[]) =>
   sql(
     trx,
     `update inventory_shortage h set status = 'absorbed', quantity = 0
-     from jsonb_to_recordset(?::jsonb) as s ("locationId" uuid, "itemId" uuid)
-     where h.location_id = s."locationId" and h.item_id = s."itemId" and h.status = 'open'`,
-    [JSON.stringify(spots.map(({ locationId, itemId }) => ({ locationId, itemId })))],
+     from jsonb_to_recordset(?::jsonb) as s ("locationId" uuid, "itemId" uuid, "lastShortage" bigint)
+     where h.location_id = s."locationId" and h.item_id = s."itemId" and h.status = 'open' and (s."lastShortage" is null or h.position <= s."lastShortage")`,
+    [JSON.stringify(counted.map(({ locationId, itemId, lastShortage }) => ({ locationId, itemId, lastShortage })))],
   )

@@ -1,5 +1,5 @@
 import type { IssueKind, IssuePriority, IssueTeam } from '../../config/issues.ts'
-import { conflict } from '../../config/errors.ts'
+import { conflict, invalid } from '../../config/errors.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sentFields } from '../lib/events.ts'
 import type { IssueRow } from '../rows.ts'
@@ -44,12 +44,19 @@ const refuseClosed = (status: IssueRow['status'], fields: readonly string[]) => 
     )
 }
 
+/** An issue that was resolved says why it had come. */
+const refuseNoCause = ({ status, outcome }: Pick<IssueRow, 'status' | 'outcome'>, { cause }: IssueChange) => {
+  if (cause === null && (status === 'resolved' || outcome === 'resolved'))
+    throw invalid([{ field: 'cause', message: 'is required of an issue that was resolved' }])
+}
+
 /** Changes an issue. Another category brings its team, kind and targets, unless they are sent along; other targets count from the creation (R1). */
 export const changeIssue = async (trx: Trx, id: string, change: IssueChange, asked: Asked): Promise<void> => {
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const fields = Object.keys(sent)
   const held = await holdFor(trx, id, asked)
   refuseClosed(held.status, fields)
+  refuseNoCause(held, change)
   if (fields.length === 0) return
   const { title, description, categoryId, priority, kind, team, assigneeId, cause, ...given } = change
   const links = await checkLinks(trx, held.propertyId, given)

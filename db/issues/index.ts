@@ -18,7 +18,7 @@ export { provisionIssues } from './provision.ts'
 export { readIssue } from './read.ts'
 export type { IssueDetail, IssueShown } from './read.ts'
 export { answerSatisfaction } from './satisfaction.ts'
-export { requireIssueSight } from './see.ts'
+export { readIssueInSight, requireIssueSight } from './see.ts'
 export { readSummary } from './summary.ts'
 export {
   checkClocks,
@@ -31,6 +31,7 @@ export {
   eraseItems,
   flagItem,
   flaggableItems,
+  removeFilesOf,
 } from './sweeps.ts'
 export {
   endFromEvent,

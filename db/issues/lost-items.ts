@@ -215,11 +215,12 @@ export const changeItem = async (
   const { item, find } = await lockItems(trx, id, matchId, expected)
   itemLifecycle.allow('changed', item.status)
   const links = await checkLinks(trx, item.propertyId, change)
-  const texts = description === undefined && place === undefined ? null : await openText(trx, 'item', id, item.sealed)
-  const sealed = texts
+  const isTold = description !== undefined || place !== undefined
+  const texts = isTold ? await openText(trx, 'item', id, item.sealed) : null
+  const sealed = isTold
     ? await sealText(trx, 'item', id, {
-        description: description ?? texts.description,
-        place: place ?? texts.place,
+        description: description ?? texts?.description ?? '',
+        place: place ?? texts?.place ?? '',
       })
     : undefined
   const moved = matchId !== undefined && matchId !== item.matchId

@@ -58,8 +58,8 @@ const similarOf = (trx: Trx, issue: Pick<IssueRow, 'id' | 'unitId' | 'categoryId
         trx,
         `select i.id, i.number, i.status, i.created_at, i.resolved_at, i.team, i.kind from issue i
          where i.unit_id = ? and i.category_id = ? and i.id <> ? and i.created_at > ?::timestamptz - interval '90 days'
-         order by i.created_at desc, i.id limit ${mostSimilar}`,
-        [issue.unitId, issue.categoryId, issue.id, issue.createdAt.toISOString()],
+           and i.created_at < ?::timestamptz + interval '90 days' order by i.created_at desc, i.id limit ${mostSimilar}`,
+        [issue.unitId, issue.categoryId, issue.id, issue.createdAt.toISOString(), issue.createdAt.toISOString()],
       )
 
 /** Stays whose unit and dates the block of the issue touches (R11). */
@@ -122,9 +122,25 @@ const readHistory = async (trx: Trx, issueId: string) => {
   )
 }
 
-/** An issue with its comments, clocks, history, compensations, and what it touches. 404. */
+// A block that has begun and not ended, by the day of the house.
+const blockRuns = `exists (select from unit_block b join property p on p.tenant_id = b.tenant_id and p.id = b.property_id
+  where b.tenant_id = i.tenant_id and b.property_id = i.property_id and b.issue_id = i.id and b.status = 'open'
+    and coalesce(p.business_date, (now() at time zone p.timezone)::date) >= b."from"
+    and coalesce(p.business_date, (now() at time zone p.timezone)::date) < b."to") as block_runs`
+
+/** A unit that stays blocked after its issue has ended is a warning (R11). */
+const warningsOf = ({ status, blockRuns: runs }: Pick<Listed, 'status'> & { blockRuns: boolean }) =>
+  runs && (status === 'resolved' || status === 'closed')
+    ? [{ code: 'block_running' as const, message: 'The block of the issue still runs; end it to give the unit back' }]
+    : []
+
+/** An issue with its comments, clocks, history, compensations, and what it touches, in at most seven queries. 404. */
 export const readIssue = async (trx: Trx, id: string) => {
-  const row = await preparedOne<Listed>(trx, `select ${columns} from issue i ${joins} where i.id = ?`, [id])
+  const row = await preparedOne<Listed & { blockRuns: boolean }>(
+    trx,
+    `select ${columns}, ${blockRuns} from issue i ${joins} where i.id = ?`,
+    [id],
+  )
   if (!row) {
     await readRow(trx, Issue, id)
     throw new Error('an issue has a category')
@@ -150,6 +166,7 @@ export const readIssue = async (trx: Trx, id: string) => {
     attachments: files.get(id) ?? [],
     affected,
     similar,
+    warnings: warningsOf(row),
     clocks: {
       firstResponse: {
         dueAt: row.firstResponseDueAt,

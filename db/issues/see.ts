@@ -1,6 +1,8 @@
 import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
 import { Issue } from './models.ts'
+import { readIssue } from './read.ts'
+import type { IssueDetail } from './read.ts'
 import { requireSight } from './sight.ts'
 import type { Role } from './sight.ts'
 import { lockIssue } from './state.ts'
@@ -13,6 +15,13 @@ export const requireIssueSight = async (
   { role, lock = false }: { role: Role; lock?: boolean },
 ): Promise<Pick<IssueRecord, 'id' | 'propertyId' | 'status'>> => {
   const issue = lock ? await lockIssue(trx, id) : ((await readRow(trx, Issue, id)) as IssueRecord)
+  requireSight(trx, role, issue)
+  return issue
+}
+
+/** As `readIssue`, for a role; an issue that it may not know of is 404. */
+export const readIssueInSight = async (trx: Trx, id: string, role: Role): Promise<IssueDetail> => {
+  const issue = await readIssue(trx, id)
   requireSight(trx, role, issue)
   return issue
 }

@@ -67,6 +67,19 @@ export const eraseIssues = async (trx: Trx, ids: readonly string[]): Promise<voi
   await removeAttachments(trx, 'issues', 'issue', ids)
 }
 
+/** Deletes the files of a guest's issues or lost items, with whose texts they go (R20). */
+export const removeFilesOf =
+  (type: 'issue' | 'lost_item') =>
+  async (trx: Trx, guestIds: readonly string[]): Promise<void> => {
+    const rows = await sql<{ id: string }>(trx, `select id from ?? where guest_id = any(?::uuid[])`, [type, guestIds])
+    await removeAttachments(
+      trx,
+      'issues',
+      type,
+      rows.map(({ id }) => id),
+    )
+  }
+
 /** Erases the texts, owners and files of lost items. */
 export const eraseItems = async (trx: Trx, ids: readonly string[]): Promise<void> => {
   await sql(

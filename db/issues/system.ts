@@ -1,4 +1,5 @@
 import { deadJobs, deadJobsPrefix, endingEvents, jobsDied, openingEvents } from '../../config/issue-causes.ts'
+import type { Opening } from '../../config/issue-causes.ts'
 import type { IssuePriority } from '../../config/issues.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
@@ -46,6 +47,17 @@ const houseOf = (trx: Trx, propertyId: string | null) =>
     propertyId === null ? [] : [propertyId],
   )
 
+/** The business date that a house had at an instant; the day of its clock where it has no business day yet. */
+const dayOf = async (trx: Trx, propertyId: string, at: Date): Promise<string> => {
+  const row = await sqlOne<{ day: string }>(
+    trx,
+    `select coalesce((select d.date from business_day d where d.property_id = p.id and d.opened_at <= ?::timestamptz order by d.date desc limit 1),
+       (?::timestamptz at time zone p.timezone)::date) as day from property p where p.id = ?`,
+    [at.toISOString(), at.toISOString(), propertyId],
+  )
+  return row?.day ?? ''
+}
+
 const kindOf = (key: string) => key.split(':')[0]
 
 /** Tells whether the cause has ended since: the jobs of two events may come in any order. */
@@ -69,11 +81,12 @@ const paymentOf = async (trx: Trx, propertyId: string, { subjectType, subjectId 
   return found ? { paymentId: found.id } : {}
 }
 
-const linksOf = async (trx: Trx, names: readonly string[], data: Raised['data']) => {
-  const links = Object.fromEntries(
-    names.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name]] as const] : [])),
-  )
-  if (typeof data['number'] === 'string' && links['reservationId']) {
+const linksOf = async (trx: Trx, { links: names = [], entity }: Opening, { data, entityId }: Raised) => {
+  const links = Object.fromEntries([
+    ...names.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name]] as const] : [])),
+    ...(entity ? [[entity, entityId] as const] : []),
+  ])
+  if ((typeof data['number'] === 'string' || entity) && links['reservationId']) {
     const stay = await sqlOne<{ primaryGuestId: string | null }>(
       trx,
       `select primary_guest_id from reservation where id = ?`,
@@ -115,7 +128,10 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
   if (!event || !rule || rule.when?.(event.data) === false) return
   const house = await houseOf(trx, event.propertyId)
   if (!house || settingsOf(house.settings).issues.automaticOff.includes(event.type)) return
-  const key = rule.key(event.data, event.entityId)
+  const key = [
+    rule.key(event.data, event.entityId),
+    ...(rule.daily ? [await dayOf(trx, house.id, event.occurredAt)] : []),
+  ].join(':')
   await lockKey(trx, key)
   const told = await sqlOne(trx, `select 1 from issue_comment where event_id = ?`, [event.id])
   if (told) return
@@ -134,7 +150,7 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
       title: rule.title,
       priority: rule.priority,
       ...(rule.kind ? { kind: rule.kind } : {}),
-      ...(await linksOf(trx, rule.links ?? [], event.data)),
+      ...(await linksOf(trx, rule, event)),
       ...(await paymentOf(trx, house.id, event.data)),
     },
     {

@@ -3,6 +3,8 @@ import { verifyToken } from '../../config/tokens.ts'
 import { addDays } from '../../config/time.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { eraseStep, erasureSteps, makeExport } from '../../db/guests/index.ts'
+import { createIssue, registerItem } from '../../db/issues/index.ts'
+import { addAttachment } from '../../db/lib/attachments.ts'
 import { eraseGuest, keepLimits } from '../../jobs/guests.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { cancelStays, resolveGuestsFor } from './privacy-support.ts'
@@ -170,6 +172,25 @@ describe('Privacy requests', () => {
       mediaType: 'image/png',
       data: png,
     })
+    // Files of issues and of lost property go with their texts.
+    const files = await house.inHouse(async (trx) => {
+      const [category] = await sql<{ id: string }>(trx, `select id from issue_category where code = 'noise'`)
+      const { propertyId } = house
+      const made = { propertyId, guestId: id }
+      const title = 'Xanadu cannot sleep'
+      const ids = {
+        issue: await createIssue(trx, { ...made, categoryId: category?.id ?? '', title, priority: 'low' }),
+        lost_item: await registerItem(trx, { ...made, direction: 'found', category: 'bag', description: 'Of Xanadu' }),
+      }
+      const bytes = Buffer.from(png, 'base64')
+      for (const [type, of] of Object.entries(ids))
+        await addAttachment(
+          trx,
+          { module: 'issues', type, id: of },
+          { fileName: 'Xanadu.png', mediaType: 'image/png', bytes },
+        )
+      return Object.values(ids)
+    })
     const request = await ask(id, 'erasure', { note: 'Xanadu writes' })
     expect(request.plan?.blockers.map((one) => one.code)).to.deep.equal(['active_reservation'])
     expect((await approve(request.id, { planHash: request.plan?.hash })).body).to.deep.include({
@@ -205,6 +226,7 @@ describe('Privacy requests', () => {
       'guest_block',
       'folio',
     ])
+    expect(await rows(`select 1 from attachment where entity_id = any(?::uuid[])`, [files])).to.deep.equal([])
     const token = await verifyToken('certificate', done.certificateToken)
     expect(token.ok && token.claims.sha256).to.equal(done.certificate.sha256)
     expect(await traces(['xanadu', number, '31912345678'])).to.deep.equal([])

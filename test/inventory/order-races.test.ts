@@ -112,6 +112,37 @@ describe('Orders of an outlet, many at once', function () {
     expect(await house.store.of(rum)).to.deep.equal(['1700', 19_000])
   })
 
+  it('ends shortages with a count that has seen them, and settles later ones with what it found', async () => {
+    const cachaca = await house.store.item({ sku: 'CACHACA', name: 'Cachaça', categoryId: house.drinks, base: 'ml' })
+    const shop = house.outletOf('SHOP')
+    const price = { code: 'CACHACA', name: 'Cachaça', quantity: '100', amount: 900, revenueGroup: 'beverage' }
+    await house.prices(shop, { ...price, itemId: cachaca })
+    const sell = () =>
+      house.keyed(house.manager, 'orders', {
+        outletId: shop,
+        lines: [{ priceCode: 'CACHACA', quantity: '1' }],
+        close: { settlements: [{ type: 'house', reason: 'Tasting' }] },
+      })
+    const shortages = () =>
+      house.rows<{ status: string; settledValue: number }>(
+        `select status, settled_value from inventory_shortage where item_id = ? order by position`,
+        [cachaca],
+      )
+    await house.keeper.send('PATCH', `inventory/items/${cachaca}`, { referenceCost: { amount: 100, quantity: '100' } })
+    done(await sell(), 201)
+    const count = done(await house.keyed(house.keeper, 'counts', { locationId: house.bar, itemIds: [cachaca] }), 201).id
+    const lines = [{ itemId: cachaca, counted: '1', measure: 'l' }]
+    done(await house.keeper.send('PUT', `inventory/counts/${count}/lines`, { lines }))
+    done(await sell(), 201)
+    done(await house.keyed(house.manager, `counts/${count}/approve`, {}))
+    // One was sold before the litre was counted, one after.
+    expect(await shortages()).to.deep.equal([
+      { status: 'absorbed', settledValue: 0 },
+      { status: 'settled', settledValue: 100 },
+    ])
+    expect(await house.store.of(cachaca)).to.deep.equal(['900', 900])
+  })
+
   it('settles 500 shortages with what comes, and the rest by a job', async () => {
     const wine = await house.store.item({ sku: 'WINE', name: 'Wine', categoryId: house.drinks, base: 'ml' })
     const shop = house.outletOf('SHOP')

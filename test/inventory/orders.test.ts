@@ -114,6 +114,8 @@ describe('Orders of an outlet over HTTP', function () {
     const moved = await house.reception.send('PATCH', `inventory/orders/${order.id}`, { table: '32' })
     expect(done(moved)).to.include({ table: '32', total: 8_250 })
     expect([await at('31'), await at('32')]).to.deep.equal([[], [order.id]])
+    expect(await at(order.number.toLowerCase())).to.deep.equal([order.id])
+    for (const sign of ['%25', '_', '%25-%25', '%5C']) expect(await at(sign), sign).to.deep.equal([])
     const folio = (reservationId: string, amount?: number) => ({ type: 'folio', reservationId, amount })
     for (const [settlements, refusal] of [
       [

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -171,6 +172,39 @@ describe('Stock of a house', function () {
       [422, 'before_count'],
       [422, 'period_missing'],
     ])
+  })
+
+  it('goes to another house at its value, posted on both sides, and to none of another currency', async () => {
+    const other = await makeHouse({ tenantId: house.tenantId, units: 1 })
+    const there = storeOf(keeper, other.propertyId)
+    const { DEPOT: depot = '' } = await there.locations({ code: 'DEPOT', name: 'Depot', kind: 'store' })
+    const item = await newItem()
+    await store.receive(main, item, '3', 'kg', 1_000)
+    const sent = done(await transfer(item, '1', 'kg', [main, depot]), 201)
+    expect((await there.stock({ itemId: item })).rows[0]).to.include({ quantity: '1000', value: 333 })
+    const events = () =>
+      house.inHouse((trx) =>
+        sql<{ propertyId: string; amount: number }>(
+          trx,
+          `select e.property_id, (select sum((x ->> 'amount')::bigint) from jsonb_each(e.payload -> 'amounts') a, jsonb_array_elements(a.value) x)::bigint as amount
+           from posting_event e where e.event = 'inventory.stock_transferred' order by 1`,
+        ),
+      )
+    expect(await events()).to.deep.equal(
+      [house.propertyId, other.propertyId].toSorted().map((propertyId) => ({ propertyId, amount: 333 })),
+    )
+    const back = await store.keyed(`movements/${sent.id}/reverse`, { reason: 'Sent to the wrong house' })
+    expect(done(back)).to.include({ status: 'reversed' })
+    expect(await store.of(item)).to.deep.equal(['3000', 1_000])
+    expect(await events()).to.have.length(4)
+    const inCurrency = (currency: string) =>
+      world.database.admin.transaction(async (trx) => {
+        await sql(trx, `set local session_replication_role = replica`)
+        await sql(trx, `update property set currency = ? where id = ?`, [currency, other.propertyId])
+      })
+    await inCurrency('EUR')
+    expect(codeOf(await transfer(item, '1', 'kg', [main, depot]))).to.deep.equal([422, 'currency_mismatch'])
+    await inCurrency('BRL')
   })
 
   it('opens once, where nothing has moved yet', async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
+import { grantEntitlement, revokeEntitlement } from '../../db/admin/index.ts'
 import { verifyStockOf } from '../../db/inventory/index.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import { useWorld } from '../support/world.ts'
@@ -33,6 +34,11 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
       await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Torrefação do Vale Ltda' }),
       201,
     ).id as string
+    const named = (id: string | null) => keeper.send('PATCH', `inventory/items/${coffee}`, { supplierId: id })
+    expect(codeOf(await named(randomUUID()))).to.deep.equal([422, 'reference_not_found'])
+    expect(done(await named(supplierId))).to.include({ supplierId })
+    const ofSupplier = done(await keeper.get(`inventory/items?supplierId=${supplierId}`)).data
+    expect(ofSupplier.map(({ id }: { id: string }) => id)).to.deep.equal([coffee])
     const suggested = async () =>
       (
         done(await keeper.get(`inventory/purchase-suggestions?propertyId=${propertyId}`)).data as {
@@ -173,5 +179,29 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     expect(told.map(({ data }) => data)).to.deep.equal([
       { inventoryItemId: tea, inventoryLocationId: house.main, quantity: '0.0005', unit: 'g' },
     ])
+  })
+
+  it('names suppliers and their orders with the feature alone, and goes without them', async () => {
+    const { tenantId } = house.house
+    const tea = await item()
+    const supplierId = done(
+      await house.owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Casa do Chá Ltda' }),
+      201,
+    ).id as string
+    await inPlatform((trx) => revokeEntitlement(trx, { tenantId, key: 'suppliers', reason: 'not paid' }))
+    const line = { itemId: tea, quantity: '1', measure: 'kg', value: 100 }
+    const receive = (more: object, ofLine: object = {}) =>
+      house.store.move({ kind: 'receipt', locationId: house.main, lines: [{ ...line, ...ofLine }], ...more })
+    const order = { purchaseOrderId: randomUUID() }
+    for (const refused of [
+      await house.keeper.send('PATCH', `inventory/items/${tea}`, { supplierId }),
+      await receive({ supplierId }),
+      await receive(order, { purchaseOrderLineId: randomUUID() }),
+    ])
+      expect(codeOf(refused)).to.deep.equal([403, 'feature_not_enabled'])
+    done(await receive({}), 201)
+    await inPlatform((trx) => grantEntitlement(trx, { tenantId, key: 'suppliers', reason: 'paid' }))
+    expect(done(await receive({ supplierId }), 201)).to.include({ supplierId })
+    expect(await house.store.of(tea)).to.deep.equal(['2000', 200])
   })
 })

@@ -180,6 +180,29 @@ describe('Compensations of an issue', function () {
     expect(now.map(({ status }) => status)).to.deep.equal(['proposed'])
   })
 
+  it('wait for a folio that is in use, and are of its currency', async () => {
+    done(await limits({ autoApproveLimit: 0, managerLimit: 10_000 }))
+    const issueId = await open()
+    const before = await balanceOf()
+    const { compensations } = done(await propose(issueId, { amount: 300 }), 201)
+    const approve = () => tenant.manager.send('POST', `issues/compensations/${compensations[0].id}/approve`)
+    await tenant.inHouse(async (trx) => {
+      await sql(trx, `select 1 from folio where id = ? for update`, [stay.folioId])
+      expect(codeOf(await approve())).to.deep.equal([409, 'folio_busy'])
+    })
+    expect(await balanceOf()).to.equal(before)
+    const inCurrency = (currency: string) =>
+      world.database.admin.transaction(async (trx) => {
+        await sql(trx, `set local session_replication_role = replica`)
+        await sql(trx, `update folio set currency = ? where id = ?`, [currency, stay.folioId])
+      })
+    await inCurrency('EUR')
+    expect(codeOf(await propose(issueId))).to.deep.equal([422, 'currency_mismatch'])
+    await inCurrency('BRL')
+    expect(done(await approve()).status).to.equal('approved')
+    expect(await balanceOf()).to.equal(before - 300)
+  })
+
   it('send back what they make of credit, and leave what was a credit before', async () => {
     done(await limits({ autoApproveLimit: 10_000 }))
     const issueId = await open()

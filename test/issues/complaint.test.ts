@@ -130,7 +130,8 @@ describe('A complaint at the front desk', function () {
       world.request('POST', '/api/public/issues/satisfaction', { body: { token: given, score, comment } })
     const changed = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
     expect((await answer(changed, 1)).status).to.equal(404)
-    expect((await answer(satisfactionToken(tenant.tenantId, randomUUID()), 1)).status).to.equal(404)
+    for (const wrong of [satisfactionToken(tenant.tenantId, randomUUID()), 'sat_', 'x', token.slice(4)])
+      expect(codeOf(await answer(wrong, 1)), wrong).to.deep.equal([404, 'not_found'])
     const twice = await Promise.all([answer(token, 2), answer(token, 2)])
     expect(twice.map(({ status }) => status)).to.deep.equal([200, 200])
     const reopened = done(await reception.get(`issues/${issue.id}`))

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { eraseIssues, eraseItems, flagItem } from '../../db/issues/index.ts'
+import { blobs } from '../../db/lib/sealing/index.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -107,6 +108,31 @@ describe('Lost property', function () {
     expect(added.status, JSON.stringify(added.body)).to.equal(201)
     const file = await owner.get(`issues/attachments/${added.body.id}`)
     expect(Buffer.from(file.body.content, 'base64').equals(png)).to.equal(true)
+    const attach = (content: Buffer, more: object = {}) =>
+      owner.send('POST', 'issues/attachments', {
+        entityType: 'lost_item',
+        entityId: item.id,
+        fileName: 'photo.png',
+        mediaType: 'image/png',
+        content: content.toString('base64'),
+        ...more,
+      })
+    expect(codeOf(await attach(Buffer.from('%PDF-1.7\n%%EOF\n')))).to.deep.equal([400, 'file_type_mismatch'])
+    const large = Buffer.concat([png, Buffer.alloc(10 * 1024 * 1024 + 1 - png.length)])
+    expect(codeOf(await attach(large))).to.deep.equal([400, 'file_too_large'])
+    expect(codeOf(await attach(png, { entityId: randomUUID() }))).to.deep.equal([404, 'not_found'])
+    for (let file = 2; file <= 20; file += 1) expect((await attach(png)).status).to.equal(201)
+    expect(codeOf(await attach(png))).to.deep.equal([422, 'too_many_attachments'])
+    const stranger = await openDesk(world, await makeHouse({ units: 1 }), 'owner')
+    expect((await stranger.get(`issues/attachments/${added.body.id}`)).status).to.equal(404)
+    const files = () =>
+      house.inHouse((trx) =>
+        sql<{ id: string; blobId: string }>(trx, `select id, blob_id from attachment where entity_id = ?`, [item.id]),
+      )
+    const [gone] = (await files()).filter(({ id }) => id !== added.body.id)
+    expect((await owner.send('DELETE', `issues/attachments/${gone?.id}`, {})).body.removed).to.equal('deleted')
+    expect((await owner.get(`issues/attachments/${gone?.id}`)).status).to.equal(404)
+    expect(await house.inHouse((trx) => blobs.get(trx, gone?.blobId ?? ''))).to.equal(null)
     await close(item.id, 'returned', { to: 'Maria' })
     await house.inHouse((trx) => eraseItems(trx, [item.id]))
     const [erased] = (await owner.get('issues/lost-items?status=closed')).body.data.filter(

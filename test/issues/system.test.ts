@@ -9,7 +9,7 @@ import { stockDriftFound } from '../../config/events/inventory.ts'
 import { paymentExceptionOpened } from '../../config/events/payment.ts'
 import { pixConnectionFailed, pixConnectionRecovered } from '../../config/events/pix.ts'
 import { reservationOverbooked } from '../../config/events/reservations.ts'
-import { unitDiscrepancyDetected } from '../../config/events/units.ts'
+import { assignmentStranded, unitDiscrepancyDetected } from '../../config/events/units.ts'
 import { endingEvents, openingEvents } from '../../config/issue-causes.ts'
 import { shippedCategories } from '../../config/issues.ts'
 import type { Schema, Static } from '../../config/schema.ts'
@@ -23,6 +23,7 @@ import {
   settledStays,
   untoldJobs,
 } from '../../db/issues/index.ts'
+import { lockDayForRoll, rollBusinessDay } from '../../db/financial/index.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { emit } from '../../db/lib/events.ts'
 import { forgetLimits } from '../auth/support.ts'
@@ -270,6 +271,63 @@ describe('Issues that the system opens', function () {
     for (const { category } of Object.values(openingEvents)) expect(codes.has(category), category).to.equal(true)
   })
 
+  it('open for a unit on each business date on which it is not as it should be, and for a stay that lost its unit', async () => {
+    const other = await makeHouse({ tenantId: house.tenantId, units: 1, deposit: null })
+    const [unitId = ''] = other.unitIds
+    const tell = async () => {
+      const eventId = await house.inHouse((trx) =>
+        emit(trx, unitDiscrepancyDetected, {
+          propertyId: other.propertyId,
+          id: unitId,
+          version: 1,
+          data: { unitId, name: '1', condition: 'clean', occupancy: 'vacant', ready: true, discrepancy: 'skip' },
+        }),
+      )
+      await house.inHouse((trx) => openFromEvent(trx, eventId))
+      await house.inHouse((trx) => openFromEvent(trx, eventId))
+    }
+    await tell()
+    await tell()
+    await house.inHouse(async (trx) => {
+      await lockDayForRoll(trx, other.propertyId, other.today)
+      await rollBusinessDay(trx, other.propertyId, other.today, {})
+    })
+    await tell()
+    const days = await house.inHouse((trx) =>
+      sql<{ sourceKey: string; occurrences: number; unitId: string }>(
+        trx,
+        `select source_key, occurrences, unit_id from issue where source_key like ? order by number`,
+        [`discrepancy:${unitId}:%`],
+      ),
+    )
+    expect(days.map((one) => [one.occurrences, one.unitId])).to.deep.equal([
+      [2, unitId],
+      [1, unitId],
+    ])
+    expect(days[0]?.sourceKey).to.equal(`discrepancy:${unitId}:${other.today}`)
+
+    const bookingId = await makeConfirmed(house, { from: 9 })
+    const [stay] = await house.inHouse((trx) =>
+      sql<{ id: string; guestId: string | null }>(
+        trx,
+        `select id, primary_guest_id as guest_id from reservation where booking_id = ?`,
+        [bookingId],
+      ),
+    )
+    const id = stay?.id ?? ''
+    const eventId = await house.inHouse((trx) =>
+      emit(trx, assignmentStranded, {
+        propertyId: house.propertyId,
+        id,
+        version: 1,
+        data: { unitPoolId: null, reservationIds: [id], from: house.day(9), to: house.day(10) },
+      }),
+    )
+    await house.inHouse((trx) => openFromEvent(trx, eventId))
+    const [lost] = await ofKey(`reservation:${id}`)
+    expect(await read(lost?.id ?? '')).to.include({ reservationId: id, guestId: stay?.guestId, priority: 'high' })
+  })
+
   it('do not open for what the house has switched off', async () => {
     const switched = await owner.send('PATCH', `properties/${house.propertyId}/settings`, {
       issues: { automaticOff: ['unit.discrepancy_detected'] },
@@ -285,6 +343,6 @@ describe('Issues that the system opens', function () {
       }),
     )
     await house.inHouse((trx) => openFromEvent(trx, eventId))
-    expect(await ofKey(`discrepancy:${unitId}`)).to.deep.equal([])
+    expect(await ofKey(`discrepancy:${unitId}:${house.today}`)).to.deep.equal([])
   })
 })

@@ -10,6 +10,7 @@ import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makeConfirmed, useMailPeer } from '../support/messages.ts'
+import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'
 
 const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code]
@@ -214,6 +215,28 @@ describe('Issues of a house', function () {
     expect(body).to.include({ status: 'resolved', cause: 'property' })
     const [block] = (await owner.get(`unit-blocks?issueId=${issue.id}`)).body.data
     expect(block.status).to.equal('ended')
+    // A block that still runs when its issue ends is a warning, and it takes the unit that the issue is about.
+    const other = await open({ unitId: house.unitIds[1] })
+    const place = (unitIds: (string | undefined)[]) =>
+      owner.send('POST', 'unit-blocks', {
+        propertyId: house.propertyId,
+        unitIds,
+        kind: 'out_of_service',
+        reason: 'maintenance',
+        from: house.today,
+        to: house.day(2),
+        issueId: other.id,
+      })
+    expect(codeOf(await place([unitId]))).to.deep.equal([422, 'link_mismatch'])
+    const running = await place([house.unitIds[1]])
+    expect(running.status, JSON.stringify(running.body)).to.equal(201)
+    const moved = await owner.send('PATCH', `unit-blocks/${running.body.id}`, { unitIds: [unitId] })
+    expect(codeOf(moved)).to.deep.equal([422, 'link_mismatch'])
+    expect((await read(other.id)).warnings).to.deep.equal([])
+    const left = await post(other.id, 'resolve', { resolution: 'A new one comes', cause: 'supplier' })
+    expect(left.body.warnings.map(({ code }: { code: string }) => code)).to.deep.equal(['block_running'])
+    await owner.send('POST', `unit-blocks/${running.body.id}/end`, {})
+    expect((await read(other.id)).warnings).to.deep.equal([])
     const stranger = await owner.send('POST', 'unit-blocks', {
       propertyId: house.propertyId,
       unitIds: [unitId],
@@ -235,6 +258,54 @@ describe('Issues of a house', function () {
     expect(last.similar.map(({ id }: { id: string }) => id)).to.have.members(ids.slice(0, 3))
     const { data } = (await owner.get(`issues?recurring=true&unitId=${unitId}`)).body
     expect(data).to.have.length(4)
+    // Those of more than 90 days before or after are no more alike.
+    await world.database.admin.raw(`update issue set created_at = created_at - interval '91 days' where id = ?`, [
+      ids[0] ?? '',
+    ])
+    expect((await read(ids[0] ?? '')).similar).to.deep.equal([])
+    const now = await read(ids[3] ?? '')
+    expect(now.similar.map(({ id }: { id: string }) => id)).to.have.members(ids.slice(1, 3))
+    expect(now.recurring).to.equal(false)
+  })
+
+  it('refuse by names of their own, and keep what they say', async () => {
+    const { name, kind, team, targets } = (await owner.get(`issues/categories?limit=1`)).body.data[0]
+    const category = { code: 'noise', name, kind, team, targets }
+    expect(codeOf(await owner.send('POST', 'issues/categories', category))).to.deep.equal([409, 'duplicate_code'])
+    const issue = await open()
+    const stale = { headers: { 'if-match': `"${issue.version + 1}"` } }
+    expect(codeOf(await owner.send('PATCH', `issues/${issue.id}`, { priority: 'low' }, stale))).to.deep.equal([
+      409,
+      'version_conflict',
+    ])
+    expect(codeOf(await owner.send('POST', `issues/${issue.id}/start`, {}, stale))).to.deep.equal([
+      409,
+      'version_conflict',
+    ])
+    expect((await post(issue.id, 'resolve', { resolution: 'A new washer', cause: 'property' })).status).to.equal(200)
+    for (const close of [true, false]) {
+      if (!close) expect((await post(issue.id, 'close', { outcome: 'resolved' })).status).to.equal(200)
+      expect(codeOf(await owner.send('PATCH', `issues/${issue.id}`, { cause: null }))).to.deep.equal([
+        400,
+        'validation_failed',
+      ])
+      expect((await owner.send('PATCH', `issues/${issue.id}`, { cause: 'supplier' })).body.cause).to.equal('supplier')
+    }
+    await world.database.admin.raw(`update issue set resolved_at = resolved_at - interval '15 days' where id = ?`, [
+      issue.id,
+    ])
+    expect(codeOf(await post(issue.id, 'reopen', { reason: 'It leaks again' }))).to.deep.equal([422, 'reopen_too_late'])
+    expect(await read(issue.id)).to.include({ status: 'closed', reopenCount: 0, cause: 'supplier' })
+  })
+
+  it('are read in seven queries, however much they hold', async () => {
+    const issue = await open({ unitId: house.unitIds[2] })
+    for (const text of ['One', 'Two', 'Three']) await post(issue.id, 'comments', { text })
+    await read(issue.id)
+    const asked = (await statementsOf(() => read(issue.id))).filter((text) =>
+      /\b(from|join) (issue|compensation|attachment|unit_block)/.test(text),
+    )
+    expect(asked.length, asked.join('\n')).to.be.within(4, 7)
   })
 
   it('send a comment to the guest once, as the first response', async () => {

@@ -192,7 +192,9 @@ const others = ({ format, anyOf, enum: known, type }: Schema, value: unknown, fi
   if (known) return known.filter((one) => one !== value)
   if (format === 'instant') return [/from$/i.test(filter) ? '2199-12-31T00:00:00Z' : '1990-01-01T00:00:00Z']
   if (format === 'day') return [/from$/i.test(filter) ? '2199-12-31' : '1990-01-01']
-  return type === 'boolean' ? [!value] : type === 'integer' ? [Number(value) + 1] : ['zzqqzz']
+  // No sign stands for other letters.
+  const signs = filter === 'q' ? ['%%%', '___'] : []
+  return type === 'boolean' ? [!value] : type === 'integer' ? [Number(value) + 1] : ['zzqqzz', ...signs]
 }
 
 describe('every resource', () => {

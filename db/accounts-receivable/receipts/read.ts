@@ -5,7 +5,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
-import { plainText, unseal } from '../../lib/sealing/index.ts'
+import { plainTerm, unseal } from '../../lib/sealing/index.ts'
 import { Receipt } from './models.ts'
 import type { Payer, ReceiptRecord, RefundRecord, WithheldTax } from './models.ts'
 import { payerPlace } from './state.ts'
@@ -59,7 +59,7 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
         ...where('r.received_on >= ?', filter.from),
         ...where('r.received_on <= ?', filter.to),
         ...where('r.amount = ?', filter.amount),
-        ...where('strpos(r.search, ?) > 0', filter.q === undefined ? undefined : plainText(filter.q).toLowerCase()),
+        ...where('strpos(r.search, ?) > 0', filter.q === undefined ? undefined : plainTerm(filter.q)),
       ],
       order: `(r.status = 'recorded' and r.available > 0) desc, (r.customer_id is null) desc, r.received_on desc, r.created_at desc, r.id`,
     },

@@ -13,7 +13,7 @@ import type { ItemFacts } from '../items/facts.ts'
 import { InventoryCount } from '../models.ts'
 import { atCost, take } from '../rules/average.ts'
 import { decimalOf } from '../rules/quantity.ts'
-import { absorbShortages } from '../shortages.ts'
+import { absorbShortages, settleShortages } from '../shortages.ts'
 import { holdStock } from '../stock/hold.ts'
 import type { Held, Shelf } from '../stock/hold.ts'
 import { postStock } from '../stock/post.ts'
@@ -140,6 +140,8 @@ export const approveCount = async (
   })
   await tell(trx, countApproved, count, version)
   if (movementId) await postCounted(trx, { count, movementId, today }, items, lines)
+  // What was sold of a gain before it was booked is short; it is there now.
+  await settleShortages(trx, { shelf, items, spots: lines.filter(({ quantity }) => quantity > 0) })
 }
 
 const closeLines = async (trx: Trx, id: string, lines: readonly Line[], today: string): Promise<void> => {

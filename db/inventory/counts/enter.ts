@@ -58,12 +58,14 @@ export const enterLines = async (
   await refusingCounted(() =>
     sql(
       trx,
-      `insert into inventory_count_line (count_id, location_id, item_id, expected, counted, entered_quantity, entered_measure, counted_by, counted_at)
-       select ?, ?, l."itemId", l.expected, l.quantity, l.entered, l.measure, ?, now()
+      `insert into inventory_count_line (count_id, location_id, item_id, expected, counted, entered_quantity, entered_measure, counted_by, counted_at, last_shortage)
+       select ?, ?, l."itemId", l.expected, l.quantity, l.entered, l.measure, ?, now(),
+         coalesce((select max(h.position) from inventory_shortage h where h.location_id = ? and h.item_id = l."itemId" and h.status = 'open'), 0)
        from jsonb_to_recordset(?::jsonb) as l ("itemId" uuid, expected bigint, quantity bigint, entered bigint, measure text) order by l."itemId"
        on conflict (tenant_id, count_id, item_id) do update set expected = excluded.expected, counted = excluded.counted,
-         entered_quantity = excluded.entered_quantity, entered_measure = excluded.entered_measure, counted_by = excluded.counted_by, counted_at = excluded.counted_at`,
-      [id, locationId, countedBy, JSON.stringify(rows)],
+         entered_quantity = excluded.entered_quantity, entered_measure = excluded.entered_measure, counted_by = excluded.counted_by, counted_at = excluded.counted_at,
+         last_shortage = excluded.last_shortage`,
+      [id, locationId, countedBy, locationId, JSON.stringify(rows)],
     ),
   )
   // Whoever counted may not approve, even where another person has counted the line again.

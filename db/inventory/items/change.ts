@@ -7,6 +7,7 @@ import { archivable } from '../../lib/lifecycle.ts'
 import { changeRow } from '../../lib/records.ts'
 import type { InventoryItemRow } from '../../rows.ts'
 import { InventoryItem } from '../models.ts'
+import { holdSupplier } from '../suppliers.ts'
 import { holdCategory, packagesOf, referenceOf } from './create.ts'
 import type { NewItem } from './create.ts'
 import { setLevels } from './levels.ts'
@@ -41,6 +42,7 @@ export const changeItem = async (
   change: ItemChange,
   expectedVersion: number | null = null,
 ): Promise<void> => {
+  if (change.supplierId) await holdSupplier(trx, change.supplierId)
   const item = await lockItem(trx, id, expectedVersion)
   states.allow('changed', item.status)
   const { packages, levels, referenceCost, ...fields } = change

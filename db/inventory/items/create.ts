@@ -9,6 +9,7 @@ import { insertRow } from '../../lib/records.ts'
 import { InventoryItem } from '../models.ts'
 import type { Package } from '../models.ts'
 import { largestQuantity, quantityOf } from '../rules/quantity.ts'
+import { holdSupplier } from '../suppliers.ts'
 import { setLevels } from './levels.ts'
 import type { LevelEntry } from './levels.ts'
 
@@ -60,11 +61,12 @@ export const holdCategory = async (trx: Trx, categoryId: string): Promise<void> 
     ])
 }
 
-/** Adds an item of stock. 409 `duplicate_code`; 422 `reference_not_found`. */
+/** Adds an item of stock. 403 `feature_not_enabled` for a supplier; 409 `duplicate_code`; 422 `reference_not_found`. */
 export const createItem = async (
   trx: Trx,
   { packages = [], levels = [], referenceCost, ...item }: NewItem,
 ): Promise<string> => {
+  if (item.supplierId) await holdSupplier(trx, item.supplierId)
   await holdCategory(trx, item.categoryId)
   const row = await insertRow(trx, InventoryItem, {
     ...item,

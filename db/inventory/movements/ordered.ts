@@ -4,6 +4,7 @@ import { lockOrder, receiveOrderLines, takeBackReceipts } from '../../accounts-p
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { decimalOf } from '../rules/quantity.ts'
+import { holdSupplier, requireSuppliers } from '../suppliers.ts'
 
 type Told = {
   kind: string
@@ -18,7 +19,7 @@ const noOrder = (errors: FieldError[]) =>
 
 /**
  * Holds the order or the supplier that goods come from; they come before stock in the order of locks. Answers the supplier. 400 for lines that name no line of
- * the order, or name one without it; 422 `reference_not_found`.
+ * the order, or name one without it; 403 `feature_not_enabled`; 422 `reference_not_found`.
  */
 export const holdSource = async (trx: Trx, given: Told): Promise<string | null> => {
   const { purchaseOrderId, supplierId, propertyId, lines, kind } = given
@@ -32,14 +33,10 @@ export const holdSource = async (trx: Trx, given: Told): Promise<string | null> 
   if (odd.length > 0) throw invalid(odd.slice(0, 50))
   if (purchaseOrderId === undefined) {
     if (supplierId === undefined) return null
-    const found = await sqlOne(trx, `select 1 from supplier where id = ? and status = 'active' for key share`, [
-      supplierId,
-    ])
-    if (found) return supplierId
-    throw unprocessable('reference_not_found', 'There is no such active supplier', [
-      { field: 'supplierId', message: 'is no active supplier of the tenant' },
-    ])
+    await holdSupplier(trx, supplierId)
+    return supplierId
   }
+  await requireSuppliers(trx)
   const known = await sqlOne(trx, `select 1 from purchase_order where id = ? and property_id = ?`, [
     purchaseOrderId,
     propertyId,

@@ -54,7 +54,12 @@ export const listPosOrders = (trx: Trx, filter: Filter) =>
         ...where('o.unit_id = ?', filter.unitId),
         ...(filter.q === undefined
           ? []
-          : [{ text: `(o.number ilike ? || '%' or lower(o."table") = lower(?))`, values: [filter.q, filter.q] }]),
+          : [
+              {
+                text: `(starts_with(lower(o.number), lower(?)) or lower(o."table") = lower(?))`,
+                values: [filter.q, filter.q],
+              },
+            ]),
       ],
       order: orderBy(filter.sort, posOrderSorts, 'o.id'),
     },

@@ -10,7 +10,7 @@ export {
   tenantsToRewrap,
 } from './keys.ts'
 export { sealForService, unsealForService } from './master.ts'
-export { normaliseName, plainText } from './normalise.ts'
+export { normaliseName, plainTerm, plainText } from './normalise.ts'
 export { seal, sealBytes, unseal, unsealBytes, unsealGuests } from './seal.ts'
 export type { SealingKey } from './seal.ts'
 export {

@@ -10,7 +10,7 @@ import type { UnitBlockRow } from '../../rows.ts'
 import { clearUnits } from '../assignments/clear.ts'
 import type { Cleared } from '../assignments/clear.ts'
 import { moveInventory } from '../inventory.ts'
-import { judgeUnits, keepStays, outOfRange, refuseDates } from './checks.ts'
+import { judgeIssue, judgeUnits, keepStays, outOfRange, refuseDates } from './checks.ts'
 import type { Override } from './checks.ts'
 import { blockMoves, spanFrom } from './counters.ts'
 import {
@@ -59,6 +59,7 @@ export const changeBlock = async (
   const [before, after] = [spanFrom(block, today), spanFrom(next, today)]
   const all = await readUnits(trx, [...new Set([...block.unitIds, ...next.unitIds])])
   judgeUnits(all, next, after?.from ?? next.from, next.to)
+  if (change.issueId !== undefined || change.unitIds !== undefined) await judgeIssue(trx, next)
   const force = override !== undefined
   await moveInventory(trx, await blockMoves(trx, all, before, after), { force, check: seenAs(trx, block, all) })
   await lockUnits(trx, all)

@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { daysBetween } from '../../../config/time.ts'
 import { audit } from '../../lib/audit.ts'
-import { sql } from '../../lib/connection.ts'
+import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Cleared } from '../assignments/clear.ts'
 import type { NewBlock } from './create.ts'
@@ -43,6 +43,19 @@ export const judgeUnits = (
       : []
   })
   if (away.length > 0) throw unprocessable('date_out_of_range', 'A unit is not there for the whole block', away)
+}
+
+/** A block for an issue about a unit takes that unit. 422 `link_mismatch`. */
+export const judgeIssue = async (
+  trx: Trx,
+  { issueId, unitIds }: Pick<NewBlock, 'issueId' | 'unitIds'>,
+): Promise<void> => {
+  if (!issueId) return
+  const other = await sqlOne(trx, `select 1 from issue where id = ? and unit_id <> all(?::uuid[])`, [issueId, unitIds])
+  if (other)
+    throw unprocessable('link_mismatch', 'The issue is about another unit', [
+      { field: 'issueId', message: 'is about a unit that the block does not take' },
+    ])
 }
 
 /** Stores the stays that had to move with the block; an override is audited with its reason. */

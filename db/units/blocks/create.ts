@@ -7,7 +7,7 @@ import type { UnitBlockRow } from '../../rows.ts'
 import { clearUnits } from '../assignments/clear.ts'
 import type { Cleared } from '../assignments/clear.ts'
 import { moveInventory } from '../inventory.ts'
-import { judgeUnits, keepStays, refuseDates } from './checks.ts'
+import { judgeIssue, judgeUnits, keepStays, refuseDates } from './checks.ts'
 import type { Override } from './checks.ts'
 import { blockMoves, shortNights } from './counters.ts'
 import type { ShortNight } from './counters.ts'
@@ -37,6 +37,7 @@ export const createBlock = async (trx: Trx, block: NewBlock): Promise<{ id: stri
   await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
   judgeUnits(units, block, block.from, block.to)
+  await judgeIssue(trx, block)
   const force = block.override !== undefined
   await moveInventory(trx, await blockMoves(trx, units, null, block), { force })
   await lockUnits(trx, units)
