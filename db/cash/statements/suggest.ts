@@ -57,8 +57,8 @@ const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): 
      join lateral (
        select * from (
          (select m.id, m.amount, m.matched, m.booked_on as date, m.description || ' ' || m.voucher as words, false as certain from cash_movement m
-          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and abs(m.amount) = abs(l.amount) and m.matched < abs(m.amount)
-            and m.matched = 0 and m.amount = l.amount and m.kind not in ('opening', 'reversal')
+          where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.amount = l.amount and m.matched < abs(m.amount)
+            and m.matched = 0 and m.kind not in ('opening', 'reversal')
           order by abs(m.booked_on - l.booked_on), m.id limit ${perKind})
          union
          (select m.id, m.amount, m.matched, m.booked_on, m.description || ' ' || m.voucher, true from cash_movement m

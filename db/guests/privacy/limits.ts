@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { blobs, destroyGuestKey } from '../../lib/sealing/index.ts'
 import type { PrivacyRequestRow } from '../../rows.ts'
+import { survivorOf } from '../resolve.ts'
 import { registerRequest, tellRequest } from './requests.ts'
 
 const atOnce = 500
@@ -19,7 +20,7 @@ const imagesDue = `
     select max(r.departure) as departure, max(coalesce((p.settings -> 'documents' ->> 'keepImagesDays')::int, 30)) as days,
       coalesce(bool_or(r.status in ('held', 'confirmed', 'checked_in')), false) as is_expected
     from guest o join guest g on g.tenant_id = o.tenant_id
-        and (g.id = coalesce(o.merged_into_id, o.id) or g.merged_into_id = coalesce(o.merged_into_id, o.id))
+        and (g.id = ${survivorOf('o')} or g.merged_into_id = ${survivorOf('o')})
       join reservation_guest n on n.tenant_id = g.tenant_id and n.guest_id = g.id
       join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
       join property p on p.tenant_id = r.tenant_id and p.id = r.property_id

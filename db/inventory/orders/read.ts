@@ -56,7 +56,7 @@ export const listPosOrders = (trx: Trx, filter: Filter) =>
           ? []
           : [{ text: `(o.number ilike ? || '%' or lower(o."table") = lower(?))`, values: [filter.q, filter.q] }]),
       ],
-      order: orderBy(filter.sort, posOrderSorts, 'o.id'),
+      order: orderBy(filter.sort, posOrderSorts, 'o.id', ['total']),
     },
     filter,
   )
