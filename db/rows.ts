@@ -2283,6 +2283,7 @@ export interface MessageRow {
   createdAt: Date
   updatedAt: Date
   round: number
+  kind: string | null
 }
 
 export interface MessageAttemptRow {
@@ -6047,10 +6048,10 @@ export const tables = {
     computed: [],
   },
   message: {
-    fields: ['tenantId', 'id', 'direction', 'origin', 'propertyId', 'guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'data', 'purpose', 'urgency', 'locale', 'recipient', 'reservationStatuses', 'plan', 'step', 'turn', 'status', 'dedupeKey', 'scheduledFor', 'expiresAt', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'version', 'createdAt', 'updatedAt', 'round'],
+    fields: ['tenantId', 'id', 'direction', 'origin', 'propertyId', 'guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'data', 'purpose', 'urgency', 'locale', 'recipient', 'reservationStatuses', 'plan', 'step', 'turn', 'status', 'dedupeKey', 'scheduledFor', 'expiresAt', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'version', 'createdAt', 'updatedAt', 'round', 'kind'],
     documents: ['data', 'plan'],
     filled: ['tenantId', 'id', 'direction', 'data', 'step', 'turn', 'version', 'createdAt', 'updatedAt', 'round'],
-    nullable: ['guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'locale', 'recipient', 'reservationStatuses', 'fallbackAt', 'sentAt', 'reason', 'createdBy'],
+    nullable: ['guestId', 'reservationId', 'paymentId', 'issueId', 'automationId', 'campaignId', 'conversationId', 'eventId', 'templateId', 'templateNumber', 'text', 'locale', 'recipient', 'reservationStatuses', 'fallbackAt', 'sentAt', 'reason', 'createdBy', 'kind'],
     computed: [],
   },
   message_attempt: {

@@ -13,7 +13,7 @@ export const cashControls: ControlDeclaration[] = [
   {
     kind: 'cash',
     text: `select ${documentOf} as document_id, m.amount from cash_movement m
-      join cash_movement o on o.tenant_id = m.tenant_id and o.id = coalesce(m.reverses_id, m.id)
+      join cash_movement o on o.tenant_id = m.tenant_id and o.id = case when m.reverses_id is null then m.id else m.reverses_id end
       where m.tenant_id = :tenantId and m.book_id = :bookId`,
   },
   {
@@ -21,7 +21,7 @@ export const cashControls: ControlDeclaration[] = [
     // A payout that a bank line has brought is in transit no more.
     text: `select t.id as document_id, t.amount from cash_transfer t where t.tenant_id = :tenantId and t.book_id = :bookId and t.status = 'in_transit'
       union all
-      select o.source_id, -m.amount from cash_movement m join cash_movement o on o.tenant_id = m.tenant_id and o.id = coalesce(m.reverses_id, m.id)
+      select o.source_id, -m.amount from cash_movement m join cash_movement o on o.tenant_id = m.tenant_id and o.id = case when m.reverses_id is null then m.id else m.reverses_id end
       where m.tenant_id = :tenantId and m.book_id = :bookId and o.kind = 'payout' and o.source_type = 'payout'`,
   },
 ]

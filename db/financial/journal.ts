@@ -107,7 +107,6 @@ export const listEntries = async (
       columns: head(total),
       from: 'journal_entry e',
       joins,
-      counted: { list: 'journal_entry', as: 'e' },
       conditions: [
         { text: 'e.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...where('e.book_id = ?', book.id),

@@ -4,7 +4,7 @@ import { isAlways } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
+import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import { readAccount } from './accounts/read.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
@@ -35,6 +35,24 @@ export type LineOfAccount = {
 }
 
 const seen = (scope: Condition, column: string): Part[] => (isAlways(scope) ? [] : inScope(scope, column))
+
+const dayOf = (day: 'starts_on' | 'ends_on') =>
+  `(select p.${day} from fiscal_period p where p.tenant_id = ? and p.book_id = ? and p.id = ?)`
+/** Within the days of a period, which are read first. */
+const inPeriod = (day: string, ids: unknown[]): Part[] => [
+  { text: `${day} >= ${dayOf('starts_on')}`, values: ids },
+  { text: `${day} <= ${dayOf('ends_on')}`, values: ids },
+]
+
+/** The number of lines under conditions on their account, house and period alone, as the balances of each period count them. */
+const linesKept = (conditions: readonly Part[]): Part => {
+  const { text, values } = allOf(conditions)
+  return {
+    text: `select coalesce(sum(l.line_count), 0)::bigint as total from account_balance l
+       join fiscal_period p on p.tenant_id = l.tenant_id and p.book_id = l.book_id and p.id = l.period_id where ${text}`,
+    values,
+  }
+}
 
 /**
  * A page of the lines of an account in the order of posting, with the balance after each; `opening` and `closing` are the balances before and after the
@@ -79,6 +97,7 @@ export const listAccountLines = async (
       from: `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`,
       joins: `left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
       conditions: asked,
+      total: from === undefined && to === undefined ? linesKept(asked) : null,
       order: 'l.posting_date, e.sequence, l.line_no',
     },
     paging,
@@ -142,6 +161,18 @@ export const searchLines = async (
            and cast(now() at time zone b.time_zone as date) between y.starts_on and y.ends_on where b.tenant_id = ? and b.id = ?`,
         [tenantId, book.id],
       )
+  const place: Part[] = [
+    { text: 'l.tenant_id = ? and l.book_id = ?', values: [tenantId, book.id] },
+    ...where('l.period_id = ?', filter.periodId),
+    ...where('l.account_id = ?', filter.accountId),
+    ...where('l.property_id = ?', filter.propertyId),
+    ...seen(scope, 'l.property_id'),
+  ]
+  const { bookId: _, periodId: _period, accountId: _account, propertyId: _property, ...others } = filter
+  const isKept = Object.values(others).every((one) => one === undefined)
+  // Lines are in the order of their entries; those of an account or a house have an index of their own.
+  const isOfPlace = (filter.accountId ?? filter.propertyId) !== undefined
+  const day = isOfPlace ? 'l.posting_date' : 'e.posting_date'
   const found = await readPage<FoundLine>(
     trx,
     {
@@ -151,14 +182,13 @@ export const searchLines = async (
       joins: `left join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
         left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
       conditions: [
-        { text: 'l.tenant_id = ? and l.book_id = ?', values: [tenantId, book.id] },
-        ...where('l.posting_date >= ?', filter.from ?? year?.startsOn),
-        ...where('l.posting_date <= ?', filter.to),
-        ...where('l.period_id = ?', filter.periodId),
+        ...place,
+        ...(isOfPlace ? [] : [{ text: 'e.tenant_id = ? and e.book_id = ?', values: [tenantId, book.id] }]),
+        ...where(`${day} >= ?`, filter.from ?? year?.startsOn),
+        ...where(`${day} <= ?`, filter.to),
+        ...(filter.periodId === undefined ? [] : inPeriod(day, [tenantId, book.id, filter.periodId])),
         ...where('e.journal_id = ?', filter.journalId),
         ...where('l.entry_id = ?', filter.entryId),
-        ...where('l.account_id = ?', filter.accountId),
-        ...where('l.property_id = ?', filter.propertyId),
         ...where('e.source_type = ?', filter.sourceType),
         ...where('e.source_id = ?', filter.sourceId),
         ...where('l.document_type = ?', filter.documentType),
@@ -169,9 +199,9 @@ export const searchLines = async (
         ...where('l.tax_code_id = ?', filter.taxCodeId),
         ...where('l.debit + l.credit = ?', filter.amount),
         ...where(`strpos(lower(e.description || ' ' || l.memo), lower(?)) > 0`, filter.q),
-        ...seen(scope, 'l.property_id'),
       ],
-      order: 'l.posting_date desc, e.sequence desc, l.line_no',
+      total: isKept ? linesKept([...place, ...where('p.starts_on >= ?', year?.startsOn)]) : null,
+      order: `${day} desc, e.sequence desc, l.line_no`,
     },
     { page, limit },
   )

@@ -19,7 +19,6 @@ const atOnce = 10_000
 
 export const listPostingEvents = pageOf(PostingEvent, {
   order: ['seq desc'],
-  counted: 'posting_event',
   filters: {
     bookId: equal('bookId'),
     status: equal('status'),

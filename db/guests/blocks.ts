@@ -2,6 +2,7 @@ import { prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/index.ts'
+import { survivorOf } from './resolve.ts'
 
 type Person = { guestIds?: readonly string[]; email?: string | null; documentNumber?: string | null }
 
@@ -54,10 +55,10 @@ export const blocksAmong = (
      from guest p join property y on y.tenant_id = p.tenant_id and y.id = ?
      join guest_block b on b.tenant_id = p.tenant_id and ${holdsAt('b', 'y')} and (
        b.guest_id in (select g.id from guest g where g.tenant_id = p.tenant_id
-         and coalesce(g.merged_into_id, g.id) = coalesce(p.merged_into_id, p.id))
+         and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')}))
        or exists (select from guest_document d join guest g on g.tenant_id = d.tenant_id and g.id = d.guest_id
          where d.tenant_id = p.tenant_id and d.number_index = any(b.document_indexes)
-           and coalesce(g.merged_into_id, g.id) = coalesce(p.merged_into_id, p.id)))
+           and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')})))
      where p.id in (${among}) group by p.id`,
     [propertyId, binding],
   )

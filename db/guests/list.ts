@@ -132,7 +132,7 @@ const withCompany = (scope: Condition, companyId: string): Part => ({
 /** A page of profiles, personal data masked (R9). */
 export const listGuests = async (trx: Trx, filter: GuestFilter) => {
   const found = filter.ids ?? (await findGuests(trx, filter))
-  const order = orderBy(filter.sort, guestSorts, 'g.id')
+  const order = orderBy(filter.sort, guestSorts, 'g.id', ['name'])
   const inForce = isInForce(filter.scope)
   const withStays = (page: Part): Part => ({
     text: `select g.*, (select b.level from guest_block b where b.tenant_id = g.tenant_id and b.guest_id = any(${group})
@@ -152,7 +152,6 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
     {
       columns: 'g.*',
       from: 'guest g',
-      counted: { list: 'guest', as: 'g' },
       conditions: [
         ...(filter.ids ? [] : where('g.status = ?', filter.status)),
         ...inScope(filter.scope, { propertyId: null }),

@@ -7,7 +7,7 @@ import type { GuestRegistrationRow, GuestRow } from '../rows.ts'
 import { openDocuments } from './documents/documents.ts'
 import { openProfile } from './lock.ts'
 import { fullName } from './profile.ts'
-import { groupOf } from './resolve.ts'
+import { groupOf, survivorOf } from './resolve.ts'
 import type { RegistrationForm } from './rules/registration.ts'
 
 export const GuestRegistration = model('guest_registration')
@@ -69,7 +69,7 @@ export const openForm = async (trx: Trx, row: GuestRegistrationRow): Promise<Sea
 export const ownerOf = async (trx: Trx, guestId: string, lock = ''): Promise<GuestRow> => {
   const row = await sqlOne<GuestRow>(
     trx,
-    `select s.* from guest g join guest s on s.tenant_id = g.tenant_id and s.id = coalesce(g.merged_into_id, g.id) where g.id = ? ${lock}`,
+    `select s.* from guest g join guest s on s.tenant_id = g.tenant_id and s.id = ${survivorOf('g')} where g.id = ? ${lock}`,
     [guestId],
   )
   if (!row) throw notFound()

@@ -201,6 +201,7 @@ export const listRegistrations = (trx: Trx, { scope, ...filter }: RegistrationFi
       columns: 'f.*, g.first_name, g.last_name, r.arrival, r.departure',
       from: `guest_registration f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
         join guest g on g.tenant_id = f.tenant_id and g.id = f.guest_id`,
+      counted: { list: 'guest_registration', as: 'f' },
       conditions: [
         ...inScope(scope, 'f.property_id'),
         ...where('f.property_id = ?', filter.propertyId),

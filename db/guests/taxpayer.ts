@@ -5,6 +5,7 @@ import { documentPlace } from './documents/numbers.ts'
 import type { DocumentWords } from './documents/numbers.ts'
 import { fullName, profilePlace } from './profile.ts'
 import type { Address, GuestProfile } from './profile.ts'
+import { survivorOf } from './resolve.ts'
 
 /** A guest as a fiscal document names them: with the number and address that are known, also of profiles merged into theirs. */
 export type Taxpayer = {
@@ -28,7 +29,7 @@ export const taxpayerOf = async (trx: Trx, guestId: string): Promise<Taxpayer | 
   }>(
     trx,
     `select s.id, s.first_name, s.last_name, s.residence_country, s.nationality, s.sealed, s.status
-     from guest g join guest s on s.tenant_id = g.tenant_id and s.id = coalesce(g.merged_into_id, g.id) where g.id = ?`,
+     from guest g join guest s on s.tenant_id = g.tenant_id and s.id = ${survivorOf('g')} where g.id = ?`,
     [guestId],
   )
   if (!guest || guest.status === 'erased') return null

@@ -16,7 +16,7 @@ export const inventoryControls: ControlDeclaration[] = [
     text: `select m.id as document_id, sum(case m.kind when 'receipt' then l.value else -l.value end)::bigint as amount
       from inventory_movement m
       left join inventory_movement o on o.tenant_id = m.tenant_id and o.id = m.reverses_id
-      join inventory_movement_line l on l.tenant_id = m.tenant_id and l.movement_id = coalesce(o.id, m.id)
+      join inventory_movement_line l on l.tenant_id = m.tenant_id and l.movement_id = case when o.id is null then m.id else o.id end
       join property p on p.tenant_id = m.tenant_id and p.id = m.property_id and p.book_id = :bookId
       where m.tenant_id = :tenantId and coalesce(o.kind, m.kind) = 'receipt' group by m.id`,
   },

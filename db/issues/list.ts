@@ -56,7 +56,6 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
     {
       columns,
       from: 'issue i',
-      counted: { list: 'issue', as: 'i' },
       joins,
       conditions: [
         ...inScope(filter.scope, 'i.property_id'),
@@ -79,8 +78,8 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...yes(`${similarCount} >= ${recurringFrom}`, filter.recurring),
         ...where('i.source = ?', filter.source),
         ...where('i.cause = ?', filter.cause),
-        ...where(`i.created_at >= ?::date`, filter.from),
-        ...where(`i.created_at < ?::date + 1`, filter.to),
+        ...where(`i.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
+        ...where(`i.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
         ...where('i.number::text = ?', filter.q),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
       order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),

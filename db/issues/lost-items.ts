@@ -151,6 +151,7 @@ export const listItems = async (trx: Trx, filter: ItemFilter) => {
     {
       columns,
       from: 'lost_item l join property p on p.tenant_id = l.tenant_id and p.id = l.property_id',
+      counted: { list: 'lost_item', as: 'l' },
       joins,
       conditions: [
         ...inScope(filter.scope, 'l.property_id'),
@@ -161,8 +162,8 @@ export const listItems = async (trx: Trx, filter: ItemFilter) => {
         ...where('l.unit_id = ?', filter.unitId),
         ...where(isOfGuest('l.guest_id'), filter.guestId),
         ...(filter.disposalDue === undefined ? [] : [{ text: filter.disposalDue ? due : `not ${due}`, values: [] }]),
-        ...where('l.at >= ?::date', filter.from),
-        ...where('l.at < ?::date + 1', filter.to),
+        ...where(`l.at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
+        ...where(`l.at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
       ],
       order: orderBy(filter.sort, itemSorts, 'l.id'),
     },

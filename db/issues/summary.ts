@@ -36,8 +36,8 @@ export const readSummary = async (trx: Trx, { propertyId, from, to, scope }: Ask
     trx,
     `with mine as materialized (
        select i.* from issue i where (?::uuid is null or i.property_id = ?) and ?
-         and (i.created_at >= ?::date and i.created_at < ?::date + 1 or i.status not in ('resolved', 'closed'))),
-     asked as (select i.* from mine i where i.created_at >= ?::date and i.created_at < ?::date + 1),
+         and (i.created_at >= ?::date::timestamp at time zone 'UTC' and i.created_at < (?::date + 1)::timestamp at time zone 'UTC' or i.status not in ('resolved', 'closed'))),
+     asked as (select i.* from mine i where i.created_at >= ?::date::timestamp at time zone 'UTC' and i.created_at < (?::date + 1)::timestamp at time zone 'UTC'),
      paid as (select k.* from compensation k join asked i on i.tenant_id = k.tenant_id and i.id = k.issue_id where k.status = 'approved')
      select json_build_object(
        'open', json_build_object(

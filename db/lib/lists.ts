@@ -3,7 +3,7 @@ import type { Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import type { Table, TableName } from './models.ts'
-import { countedLists } from './counts.ts'
+import { countedBy, countedLists } from './counts.ts'
 import type { CountedList } from './counts.ts'
 import { limitOf } from './paging.ts'
 import type { Page, Paging, Sort } from './paging.ts'
@@ -71,8 +71,6 @@ type List<Row> = {
   fields?: readonly (string & keyof Row)[]
   /** Holds for every record of the list: constant SQL. */
   only?: string
-  /** The rows of the table are counted under this name. */
-  counted?: CountedList
 }
 
 type Values<Spec> = Spec extends { filters: infer Given }
@@ -109,8 +107,9 @@ const scopePart = (scope: Condition, fields: Readonly<Record<string, string | nu
   return { text: sql, bindings: values.map(([name]) => place(name)), values, fields: Object.values(fields) }
 }
 
-const asksForCounted = (list: CountedList, { fields }: Part): boolean => {
+const asksForCounted = (list: CountedList, { text, fields }: Part): boolean => {
   const known: readonly string[] = countedLists[list]
+  if (text === 'true') return true
   return fields?.every((field) => field === null || known.includes(columnOf(field))) ?? false
 }
 
@@ -130,7 +129,8 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
   table: Table<Name, Row>,
   spec: Spec,
 ): ((trx: AnyTrx, asked: Asked<Spec>) => Promise<Page<Shown<Spec, Row>>>) => {
-  const { order, filters = {}, defaults = {}, scope, sorts = {}, only, counted }: List<Row> = spec
+  const { order, filters = {}, defaults = {}, scope, sorts = {}, only }: List<Row> = spec
+  const counted = countedBy(table.tableName)
   const fields: readonly string[] = spec.fields ?? table.columns.fields
   lists += 1
   const list = `list ${lists}`

@@ -2,8 +2,8 @@ import { whereOf } from './conditions.ts'
 import type { Columns, Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
-import { asksForCounted } from './counts.ts'
-import type { CountedList } from './counts.ts'
+import { asksForCounted, countedBy } from './counts.ts'
+import type { Counted } from './counts.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -53,8 +53,10 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
-  /** The counted table, given if `from` has one row for each of its rows, and its alias in the conditions. */
-  counted?: { list: CountedList; as: string }
+  /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
+  counted?: Counted
+  /** A statement of the number of all rows, where sums are kept that tell it; its column is `total`. */
+  total?: Part | null
   /** Ends with what no two rows have in common, so that no page leaves a row out. */
   order: string
   /** A statement around that of the page, for what is read of its rows alone. It puts them in order itself. */
@@ -67,8 +69,15 @@ export const limitOf = ({ limit }: Paging): number => {
   return limit
 }
 
+/** The counted table of a list that reads it alone. */
+const countedOf = ({ text }: Part): Counted | undefined => {
+  const [, table = '', as = table] = /^(\w+)(?: (\w+))?$/.exec(text) ?? []
+  const list = countedBy(table)
+  return list === undefined ? undefined : { list, as }
+}
+
 /** The sum of what is counted, under the conditions of the table itself. */
-const totalOf = ({ list, as }: { list: CountedList; as: string }, conditions: string) =>
+const totalOf = ({ list, as }: Counted, conditions: string) =>
   `select coalesce(sum(${as}.n), 0)::bigint as total from list_count ${as} where ${as}.list = '${list}' and ${conditions}`
 
 /**
@@ -77,10 +86,11 @@ const totalOf = ({ list, as }: { list: CountedList; as: string }, conditions: st
  */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, joins = '', conditions, counted, order, around = (found) => found }: List,
+  { columns, from, joins = '', conditions, counted, total: known, order, around = (found) => found }: List,
   paging: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
+  const kept = counted ?? countedOf(source)
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
@@ -88,11 +98,13 @@ export const readPage = async <Row>(
     text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} ${place}`,
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
-  const isCounted = counted !== undefined && asksForCounted(counted.list, counted.as, given)
+  const isCounted = kept !== undefined && asksForCounted(kept, given)
   const [totals, rows] = await Promise.all([
-    isCounted
-      ? prepared<{ total: number }>(trx, totalOf(counted, given.text), given.values)
-      : prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
+    known
+      ? prepared<{ total: number }>(trx, known.text, known.values)
+      : isCounted
+        ? prepared<{ total: number }>(trx, totalOf(kept, given.text), given.values)
+        : prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
     prepared<Row>(trx, text, values),
   ])
   return { total: totals[0]?.total ?? 0, rows }

@@ -1,4 +1,4 @@
-import { profilePlace, readBooker } from '../guests/index.ts'
+import { profilePlace, readBooker, survivorOf } from '../guests/index.ts'
 import type { GuestProfile } from '../guests/index.ts'
 import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -25,7 +25,7 @@ const guestReader = async (trx: Trx, guestId: string): Promise<Reader | null> =>
   >(
     trx,
     `select s.id, s.first_name, s.last_name, s.preferred_name, s.language, s.sealed, s.status
-     from guest g join guest s on s.tenant_id = g.tenant_id and s.id = coalesce(g.merged_into_id, g.id) where g.id = ?`,
+     from guest g join guest s on s.tenant_id = g.tenant_id and s.id = ${survivorOf('g')} where g.id = ?`,
     [guestId],
   )
   if (!guest || guest.status === 'erased') return null

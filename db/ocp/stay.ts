@@ -30,7 +30,7 @@ export const readStay = async (trx: Trx, reservationId: string): Promise<Stay | 
      from reservation r
      join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
      join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
-     left join guest g on g.tenant_id = r.tenant_id and g.id = coalesce(r.primary_guest_id, b.booker_guest_id)
+     left join guest g on g.tenant_id = r.tenant_id and g.id = case when r.primary_guest_id is null then b.booker_guest_id else r.primary_guest_id end
      where r.id = ?`,
     [reservationId],
   )

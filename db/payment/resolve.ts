@@ -14,7 +14,6 @@ import { PaymentException } from './models.ts'
 /** A page of exceptions, open ones of the newest first. */
 export const listExceptions = pageOf(PaymentException, {
   order: ['status', 'createdAt desc', 'id'],
-  counted: 'payment_exception',
   filters: { kind: equal('kind'), status: equal('status'), reconciliationId: equal('reconciliationId') },
   scope: { propertyId: 'propertyId' },
 })

@@ -140,7 +140,6 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
     {
       columns: 'b.id',
       from: 'booking b',
-      counted: { list: 'booking', as: 'b' },
       conditions: [
         ...inScope(filter.scope, 'b.property_id'),
         ...where('b.property_id = ?', filter.propertyId),

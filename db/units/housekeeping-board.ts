@@ -44,7 +44,7 @@ const ofUnit = `a.tenant_id = u.tenant_id and a.unit_id = u.id`
 const departure = `(select json_build_object('reservationId', r.id, 'dueAt', ${instant('coalesce(r.departure_time, y.check_out_until)')}, 'done', a.status = 'ended')
   ${stays} where ${ofUnit} and (
     (a.status in ('proposed', 'locked', 'occupied') and a.ends_on = g.date) or (a.status = 'occupied' and a.ends_on < g.date)
-    or (a.status = 'ended' and least(a.ends_on, r.check_out_business_date) = g.date))
+    or (a.status = 'ended' and a.ends_on >= g.date and least(a.ends_on, r.check_out_business_date) = g.date))
   order by a.status = 'ended', a.ends_on, a.id limit 1)`
 
 const arrival = (withNames: boolean) => `(select json_build_object('reservationId', r.id,

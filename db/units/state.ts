@@ -46,7 +46,7 @@ export const fromUnits = `unit u
   cross join lateral (
     select case when l.occupied then 'occupied' else 'vacant' end as occupancy, coalesce(l.blocked, 'in_service') as service,
       not l.occupied and l.blocked is null and (u.condition = 'inspected' or (u.condition = 'clean' and not d.inspects)) as ready,
-      case when (u.observed_occupancy = 'occupied') = l.occupied then null
+      case when u.observed_occupancy is null or (u.observed_occupancy = 'occupied') = l.occupied then null
         when u.observed_at < (select max(c.updated_at) from unit_assignment c
           where c.tenant_id = u.tenant_id and c.unit_id = u.id and c.status in ('occupied', 'ended')) then null
         when u.observed_occupancy = 'occupied' then 'sleep' when u.observed_occupancy = 'vacant' then 'skip' end as discrepancy) s`

@@ -62,6 +62,8 @@ export type Making = {
   changed?: Readonly<Record<string, string>>
   /** The row that is copied where there is one, as a condition. */
   original?: string
+  /** The house and the book of rows that are made from nothing, by their columns. */
+  of: Readonly<Record<string, string>>
   /** Tables that grow together: the n-th row of one belongs to the n-th of another. */
   growing: ReadonlySet<string>
 }
@@ -84,7 +86,7 @@ export const makeRows = async (trx: Connection, table: string, making: Making): 
       const { columns: theirs } = await shapeOf(trx, parent)
       const place = `(select p.id from ${parent} p where ${theirs.some(({ name }) => name === 'tenant_id') ? `p.tenant_id = '${tenantId}'` : 'true'} order by p.id limit 1)`
       const [one] = await sql<{ id: string | null }>(trx, `select ${place} as id`)
-      if (one?.id === null) await makeRows(trx, parent, { tenantId, from: 1, until: 2, growing })
+      if (one?.id === null) await makeRows(trx, parent, { tenantId, from: 1, until: 2, growing, of: making.of })
       places.set(column, place)
     }
   const value = (column: Column): string => {
@@ -92,6 +94,8 @@ export const makeRows = async (trx: Connection, table: string, making: Making): 
     const parent = pointed.get(name)
     if (changed[name] !== undefined) return changed[name]
     if (name === 'tenant_id') return `'${tenantId}'::uuid`
+    // All are of one house and its book, as the counts of lists are by them.
+    if (name in making.of && !found) return `'${making.of[name]}'::uuid`
     if (name === 'id' && type === 'uuid') return idOf(table, 'n')
     const made = parent && growing.has(parent.parent) && !parent.self ? idOf(parent.parent, 'n') : null
     if (found) {

@@ -18,7 +18,7 @@ const between = (a: Mark, b: Mark, by: 'bookings' | 'requests'): Record<Measure,
   return { ms: each('ms'), pages: each('pages'), rows: each('rows'), bytes: each('bytes') }
 }
 
-const ofEach = ([a, b]: readonly [Mark, Mark], name: string, index: 0 | 1 | 2) =>
+const ofEach = ([a, b]: readonly [Mark, Mark], name: string, index: 0 | 1 | 2 | 3) =>
   ((b.tables[name]?.[index] ?? 0) - (a.tables[name]?.[index] ?? 0)) / Math.max(1, b.bookings - a.bookings)
 
 /** The tables that the last bookings read most of, by rows of each booking, and what the first read of them. */
@@ -26,18 +26,18 @@ const mostRead = (young: readonly [Mark, Mark], old: readonly [Mark, Mark]): str
   Object.keys(old[1].tables)
     .map((name) => ({ name, scanned: ofEach(old, name, 0), found: ofEach(old, name, 1) }))
     .sort((a, b) => b.scanned + b.found - a.scanned - a.found)
-    .slice(0, 12)
+    .slice(0, 25)
     .map(
       ({ name, scanned, found }) =>
         `  ${name}: ${scanned.toFixed(0)} scanned, ${found.toFixed(0)} found (${ofEach(young, name, 0).toFixed(0)}, ${ofEach(young, name, 1).toFixed(0)})`,
     )
 
-/** The tables whose bytes of each booking grew most. */
-const mostGrown = (young: readonly [Mark, Mark], old: readonly [Mark, Mark]): string[] =>
+/** The tables whose bytes or pages of each booking grew most. */
+const mostGrown = (young: readonly [Mark, Mark], old: readonly [Mark, Mark], index: 2 | 3): string[] =>
   Object.keys(old[1].tables)
-    .map((name) => ({ name, before: ofEach(young, name, 2), now: ofEach(old, name, 2) }))
+    .map((name) => ({ name, before: ofEach(young, name, index), now: ofEach(old, name, index) }))
     .sort((a, b) => b.now - b.before - a.now + a.before)
-    .slice(0, 12)
+    .slice(0, 25)
     .map(({ name, before, now }) => `  ${name}: ${now.toFixed(0)} (${before.toFixed(0)})`)
 
 /** Prints what a run took and found. Answers whether it failed. */
@@ -52,7 +52,8 @@ export const print = (
   const early = Math.max(window, Math.min(30, Math.floor(days / 2)))
   const at = (day: number) => marks[day] ?? last
   const tables = mostRead([at(early - window), at(early)], [at(days - window), last])
-  const bytes = mostGrown([at(early - window), at(early)], [at(days - window), last])
+  const grownMost = (index: 2 | 3) =>
+    mostGrown([at(early - window), at(early)], [at(days - window), last], index).join('\n')
   const { bookings, ms } = last
   console.log(`seed ${seed}: ${properties} properties, ${days} days, ${bookings} bookings`)
   console.log(`done:\n${list(tally.done)}`)
@@ -73,7 +74,8 @@ export const print = (
     row(by, 'bytes kept', 'bytes')
   }
   console.log(`rows read per booking to day ${days} (to day ${early}):\n${tables.join('\n')}`)
-  console.log(`bytes kept per booking to day ${days} (to day ${early}), where they grew most:\n${bytes.join('\n')}`)
+  console.log(`pages read per booking to day ${days} (to day ${early}), where they grew most:\n${grownMost(3)}`)
+  console.log(`bytes kept per booking to day ${days} (to day ${early}), where they grew most:\n${grownMost(2)}`)
   console.log(
     `per day of a property: ${(ms / days / properties).toFixed(0)} ms, ${(bookings / days / properties).toFixed(2)} bookings`,
   )

@@ -35,8 +35,8 @@ export type Mark = {
   pages: number
   rows: number
   bytes: number
-  /** Rows read by table, one after the other and by an index, and the bytes that it takes with its indexes. */
-  tables: Readonly<Record<string, [scanned: number, found: number, bytes: number]>>
+  /** Rows read by table, one after the other and by an index, the bytes that it takes with its indexes, and the pages read of all that. */
+  tables: Readonly<Record<string, [scanned: number, found: number, bytes: number, pages: number]>>
 }
 export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[] }
 
@@ -77,14 +77,21 @@ const standing = async ({ database }: World): Promise<Omit<Mark, 'day' | 'bookin
      from pg_stat_database where datname = current_database()`,
   )
   if (!row) throw new Error('the database does not count')
-  const tables = await sql<{ name: string; scanned: number; found: number; bytes: number }>(
+  const tables = await sql<{ name: string; scanned: number; found: number; bytes: number; pages: number }>(
     database.admin,
     `select relname as name, coalesce(seq_tup_read, 0)::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as found,
-       pg_total_relation_size(relid)::float8 as bytes from pg_stat_user_tables`,
+       pg_total_relation_size(relid)::float8 as bytes,
+       (coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))::float8 as pages
+     from pg_stat_user_tables join pg_statio_user_tables using (relid, schemaname, relname)
+     union all
+     select 'catalogue', 0, 0, 0, sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))::float8
+     from pg_statio_sys_tables`,
   )
   return {
     ...row,
-    tables: Object.fromEntries(tables.map(({ name, scanned, found, bytes }) => [name, [scanned, found, bytes]])),
+    tables: Object.fromEntries(
+      tables.map(({ name, scanned, found, bytes, pages }) => [name, [scanned, found, bytes, pages]]),
+    ),
   }
 }
 

@@ -55,7 +55,6 @@ export const listPayables = (
       columns: `p.*, p.total as net, jsonb_build_object('supplierId', p.supplier_id, 'name', coalesce(s.legal_name, p.payee_name), 'document', coalesce(s.document, p.payee_document)) as payee,
         (select min(i.due_on) from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.open > 0) as due_on`,
       from: 'payable p',
-      counted: { list: 'payable', as: 'p' },
       joins: 'left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id',
       conditions: [
         { text: 'p.tenant_id = ?', values: [tenantId] },

@@ -42,6 +42,7 @@ export const listNotices = (trx: Trx, filter: NoticeFilter): Promise<Page<Notice
     {
       columns: `n.*, d.run_on, (select r.number_prefix || r.number from receivable r where r.tenant_id = n.tenant_id and r.id = n.receivable_id) as number`,
       from: 'dunning_notice n join dunning_run d on d.tenant_id = n.tenant_id and d.id = n.dunning_run_id',
+      counted: { list: 'dunning_notice', as: 'n' },
       conditions: [
         { text: 'n.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...where('n.dunning_run_id = ?', filter.runId),

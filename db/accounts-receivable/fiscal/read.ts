@@ -35,12 +35,12 @@ const columns = FiscalDocument.columns.fields
 
 /** A page of fiscal documents; `q` finds what the authority gave them. Days are those of the book. */
 export const listFiscal = (trx: Trx, filter: FiscalFilter): Promise<Page<FiscalListed>> => {
-  const day = `cast(d.created_at at time zone b.time_zone as date)`
   return readPage<FiscalListed>(
     trx,
     {
       columns,
       from: 'fiscal_document d join book b on b.tenant_id = d.tenant_id and b.id = d.book_id',
+      counted: { list: 'fiscal_document', as: 'd' },
       conditions: [
         { text: 'd.tenant_id = ?', values: [contextOf(trx).tenantId] },
         ...inScope(filter.scope, { propertyId: 'd.property_id' }),
@@ -48,8 +48,11 @@ export const listFiscal = (trx: Trx, filter: FiscalFilter): Promise<Page<FiscalL
         ...where('d.receivable_id = ?', filter.receivableId),
         ...where('d.folio_id = ?', filter.folioId),
         ...where('d.book_id = ?', filter.bookId),
-        ...where(`${day} >= ?`, filter.from),
-        ...where(`${day} <= ?`, filter.to),
+        // Bounds that an index serves, before those of the zone of each book.
+        ...where(`d.created_at >= (cast(? as date) - 1)::timestamp at time zone 'UTC'`, filter.from),
+        ...where(`d.created_at < (cast(? as date) + 2)::timestamp at time zone 'UTC'`, filter.to),
+        ...where('d.created_at >= cast(? as date)::timestamp at time zone b.time_zone', filter.from),
+        ...where('d.created_at < (cast(? as date) + 1)::timestamp at time zone b.time_zone', filter.to),
         ...where('d.rps_number = ?', filter.rpsNumber),
         ...(filter.q === undefined
           ? []
@@ -60,7 +63,7 @@ export const listFiscal = (trx: Trx, filter: FiscalFilter): Promise<Page<FiscalL
               },
             ]),
       ],
-      order: orderBy(filter.sort, fiscalSorts, 'd.id'),
+      order: orderBy(filter.sort, fiscalSorts, 'd.id', ['rpsNumber', 'total']),
     },
     filter,
   )

@@ -93,7 +93,11 @@ export const listStatementLines = async (
 ): Promise<Page<LineShown>> => {
   const conditions = conditionsOf(trx, asked)
   const order = 'l.booked_on, l.position, l.id'
-  const { total, rows } = await readPage<Row>(trx, { columns, from: source, conditions, order }, { page, limit })
+  const { total, rows } = await readPage<Row>(
+    trx,
+    { columns, from: source, counted: { list: 'bank_statement_line', as: 'l' }, conditions, order },
+    { page, limit },
+  )
   return { total, rows: await shown(trx, rows, reveals) }
 }
 

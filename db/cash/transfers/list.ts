@@ -30,7 +30,7 @@ export const listTransfers = async (
   trx: Trx,
   { status, method, accountId, from, to, sourceId, scope, ...paging }: TransferFilter,
 ): Promise<Page<ReturnType<typeof listed>>> => {
-  const day = 'coalesce(t.sent_on, t.scheduled_on)'
+  const day = 'case when t.sent_on is null then t.scheduled_on else t.sent_on end'
   const { total, rows } = await readPage<TransferRecord>(
     trx,
     {

@@ -287,7 +287,6 @@ export const readRequest = async (trx: Trx, id: string) => {
 
 const list = pageOf(PrivacyRequest, {
   order: ['dueOn', 'id'],
-  counted: 'privacy_request',
   filters: {
     status: equal('status'),
     kind: equal('kind'),

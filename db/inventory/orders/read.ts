@@ -61,7 +61,7 @@ export const listPosOrders = (trx: Trx, filter: Filter) =>
               },
             ]),
       ],
-      order: orderBy(filter.sort, posOrderSorts, 'o.id'),
+      order: orderBy(filter.sort, posOrderSorts, 'o.id', ['total']),
     },
     filter,
   )

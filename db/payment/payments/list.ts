@@ -30,7 +30,6 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
     {
       columns: 'p.*',
       from: 'payment p',
-      counted: { list: 'payment', as: 'p' },
       conditions: [
         ...inScope(scope, { propertyId: 'p.property_id', targetType: 'p.target_type' }),
         ...where('p.status = ?', filter.status),

@@ -14,7 +14,6 @@ const page = pageOf(Refund, {
   order: ['createdAt desc', 'id'],
   filters: { status: equal('status'), paymentId: equal('paymentId'), from: from('createdAt'), to: until('createdAt') },
   scope: { propertyId: 'propertyId' },
-  counted: 'refund',
 })
 
 /** A page of refunds, newest first. */

@@ -43,7 +43,7 @@ const depositsHeld: List = {
      ${named('h')}
      left join folio f on f.tenant_id = h.tenant_id and h.document_type = 'folio' and f.id = h.document_id
      left join reservation r on r.tenant_id = h.tenant_id and r.id = case h.document_type when 'folio' then f.reservation_id when 'reservation' then h.document_id end
-     left join booking b on b.tenant_id = h.tenant_id and b.id = coalesce(r.booking_id, case h.document_type when 'booking' then h.document_id end)
+     left join booking b on b.tenant_id = h.tenant_id and b.id = case when r.booking_id is not null then r.booking_id when h.document_type = 'booking' then h.document_id end
      order by p.name, b.number nulls last, f.number nulls last`,
   summed: ['balance'],
   isDated: false,

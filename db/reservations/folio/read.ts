@@ -40,7 +40,6 @@ export const listFolios = (trx: Trx, { scope, balance, ...filter }: Filter): Pro
     {
       columns,
       from: 'folio f',
-      counted: { list: 'folio', as: 'f' },
       conditions: [
         ...inScope(scope, 'f.property_id'),
         ...where('f.property_id = ?', filter.propertyId),

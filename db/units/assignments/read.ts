@@ -47,6 +47,7 @@ export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
     {
       columns,
       from,
+      counted: { list: 'unit_assignment', as: 'a' },
       conditions: [
         ...inScope(scope, 'u.property_id'),
         ...where('u.property_id = ?', filter.propertyId),

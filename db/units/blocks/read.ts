@@ -50,6 +50,7 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
     {
       columns,
       from,
+      counted: { list: 'unit_block', as: 'b' },
       conditions: [
         ...inReach(scope),
         ...where('b.property_id = ?', filter.propertyId),

@@ -1,0 +1,51 @@
+import { routes } from '../../api/routes.ts'
+
+type Field = { enum?: string[]; format?: string; pattern?: string }
+type Given = { propertyId: string; bookId: string; today: string }
+
+const fieldsOf = (query: unknown) => ({
+  fields: (query as { properties?: Record<string, Field> } | undefined)?.properties ?? {},
+  required: (query as { required?: string[] } | undefined)?.required ?? [],
+})
+
+/** Every list of the API: a route that answers pages. */
+export const lists = routes.filter(({ method, query }) => method === 'GET' && 'page' in fieldsOf(query).fields)
+export type ListRoute = (typeof lists)[number]
+
+/** A record that no list has, and days before and after all. */
+const noRecord = 'b0000000-0000-4000-8000-0000000000ff'
+const [before, after] = ['2001-01-01', '2090-01-01']
+
+const values = (name: string, { enum: choices, format }: Field, given: Given): string[] => {
+  if (name === 'propertyId' || name === 'bookId') return [given[name]]
+  if (format === 'uuid4') return [noRecord]
+  if (format === 'day' && /from$|^startDate$/i.test(name)) return [after]
+  if (format === 'day' && /to$|^endDate$/i.test(name)) return [before]
+  // Made rows have the first of a column; of the last there is none.
+  return (name === 'status' || name === 'kind') && choices ? [...new Set([choices[0]!, choices.at(-1)!])] : []
+}
+
+/**
+ * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, and days; orders come from `sortsIn`. Words, amounts
+ * and flags are measured nowhere: they look at what other filters leave.
+ */
+export const queriesOf = ({ query }: ListRoute, given: Given): string[] => {
+  const { fields, required } = fieldsOf(query)
+  const all = Object.entries(fields)
+  const always = required
+    .map((name) => `&${name}=${name === 'date' ? given.today : (values(name, fields[name]!, given)[0] ?? '')}`)
+    .join('')
+  const filters = all.flatMap(([name, field]) =>
+    required.includes(name) ? [] : values(name, field, given).map((value) => `&${name}=${value}`),
+  )
+  return ['', ...filters].map((one) => `${always}${one}`)
+}
+
+/** Orders of a list, by its refusal of one that it does not have. */
+export const sortsIn = (refusal: string): string[] =>
+  (/must be among (.*), with/.exec(refusal)?.[1] ?? '')
+    .split(', ')
+    .filter((name) => name !== '')
+    .flatMap((name) => [`&sort=${name}`, `&sort=-${name}`])
+
+export const hasSorts = ({ query }: ListRoute): boolean => 'sort' in fieldsOf(query).fields
