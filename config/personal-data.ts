@@ -151,6 +151,19 @@ export const personalData: readonly PersonalTable[] = [
     guests: ofStay,
   },
   {
+    table: 'reservation_event',
+    columns: { reason: 'free_text', override: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofStay,
+    // Cancellations and moves begin with a code, which says nothing of the person.
+    set: {
+      reason: `case when t.transition in ('T10', 'T11') or t.command = 'move' then split_part(t.reason, ': ', 1)
+        when t.reason is not null then 'erased' end`,
+      override: `t.override || '{"reason":"erased"}'`,
+    },
+  },
+  {
     table: 'issue_comment',
     columns: { sealed: 'free_text' },
     basis: 'contract',
@@ -226,7 +239,7 @@ export const personalData: readonly PersonalTable[] = [
     erasure: 'null',
     guests: `((t.target_type = 'reservation' and t.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
       or (t.target_type = 'booking' and t.target_id in (${ofBooking})) or (t.target_type = 'folio' and t.target_id in (${ofFolio})))`,
-    set: { payer: 'null', payer_index: 'null', action: 'null' },
+    set: { payer: 'null', payer_index: 'null', action: 'null', note: 'null' },
   },
   {
     table: 'payment_method',
@@ -271,8 +284,10 @@ export const personalData: readonly PersonalTable[] = [
     table: 'folio',
     columns: { label: 'free_text' },
     basis: 'legal_obligation',
-    erasure: 'keep until',
+    erasure: 'null',
     guests: `t.id in (${ofFolio})`,
+    set: { label: `''` },
+    only: `t.label <> ''`,
     until: 'the end of the tenant; with the id of the guest alone',
   },
   // Of no guest in particular, or found by no guest's id.

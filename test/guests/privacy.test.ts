@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { verifyToken } from '../../config/tokens.ts'
 import { addDays } from '../../config/time.ts'
@@ -7,7 +8,7 @@ import { createIssue, registerItem } from '../../db/issues/index.ts'
 import { addAttachment } from '../../db/lib/attachments.ts'
 import { eraseGuest, keepLimits } from '../../jobs/guests.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { cancelStays, resolveGuestsFor } from './privacy-support.ts'
+import { resolveGuestsFor } from './privacy-support.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHold } from '../support/stay.ts'
@@ -196,7 +197,18 @@ describe('Privacy requests', () => {
     expect((await approve(request.id, { planHash: request.plan?.hash })).body).to.deep.include({
       code: 'erasure_blocked',
     })
-    await cancelStays(house, bookingId)
+    const [stay] = await rows<{ id: string }>(`select id from reservation where booking_id = ?`, [bookingId])
+    const key = () => ({ ...owner, idempotencyKey: randomUUID() })
+    const label = { propertyId: house.propertyId, kind: 'guest', reservationId: stay?.id, label: 'Xanadu pays' }
+    expect((await call('POST', 'folios', label, key())).status).to.equal(201)
+    const words = { reason: 'illness', note: 'Xanadu is ill' }
+    const cancelled = await call('POST', `reservations/${stay?.id}/cancel`, { ...words, fee: 0 }, owner)
+    expect(cancelled.status, JSON.stringify(cancelled.body)).to.equal(200)
+    const ofStay = `reservation_id = ? and transition = 'T11'`
+    await rows(`update reservation_event set override = ? where ${ofStay}`, [
+      JSON.stringify({ rules: ['fee'], reason: 'Xanadu is poor' }),
+      stay?.id,
+    ])
     const stale = await approve(request.id, { planHash: request.plan?.hash })
     expect(stale.body.code).to.equal('plan_changed')
     const { plan } = await read(request.id)
@@ -230,6 +242,9 @@ describe('Privacy requests', () => {
     const token = await verifyToken('certificate', done.certificateToken)
     expect(token.ok && token.claims.sha256).to.equal(done.certificate.sha256)
     expect(await traces(['xanadu', number, '31912345678'])).to.deep.equal([])
+    expect(await rows(`select reason, override from reservation_event where ${ofStay}`, [stay?.id])).to.deep.equal([
+      { reason: 'illness', override: { rules: ['fee'], reason: 'erased' } },
+    ])
     // The job that runs again changes nothing.
     await inTenant(house.tenantId, (trx) =>
       enqueue(trx, eraseGuest, { tenantId: house.tenantId, privacyRequestId: request.id }),
