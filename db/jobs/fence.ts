@@ -85,8 +85,13 @@ export const lockStart = (fence: Fence, timeoutMs: number): Statement => ({
 
 const owned = `from jobs where id = :jobId and dispatch_no = :dispatchNo and delivery = :delivery and status = 'running' for update`
 
-/** First statement of every effect: locks the row. No row: this start does not own it any more, see mustOwn. */
-export const lockFence = (fence: Fence): Statement => ({ text: `select id ${owned}`, bindings: fence })
+export type Locked = { id: string; tenantStatus: string | null }
+
+/** First statement of every effect: locks the row, and answers how its tenant stands. No row: this start does not own it any more, see mustOwn. */
+export const lockFence = (fence: Fence): Statement => ({
+  text: `select id, (select t.status from tenant t where t.id = jobs.tenant_id) as tenant_status ${owned}`,
+  bindings: fence,
+})
 
 /** Locks the job of a start that claimed it earlier; statements of the transaction end after `timeoutMs`. */
 export const lockClaimed = (fence: Fence, timeoutMs: number): Statement => ({

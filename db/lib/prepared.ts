@@ -91,8 +91,9 @@ export const givenUp = (connection: object, names: Iterable<string>): string[] =
   return gone
 }
 
-const plansLastMs = 10_000
-const plannedAt = new WeakMap<Connection, number>()
+/** Plans of a new connection last ten seconds, then twice as long each time, up to a minute: by then the tables of its first plans were analysed. */
+const plansLastMs = { first: 10_000, longest: 60_000 }
+const plannedAt = new WeakMap<Connection, { at: number; lastMs: number }>()
 
 /**
  * A plan made while a table was empty would stay in use until the table is analysed, however full it is by then. Dropping it is not awaited: later statements on the
@@ -102,7 +103,8 @@ export const planAnew = (connection: Connection): void => {
   if (!settings.databasePrepare) return
   const now = Date.now()
   const before = plannedAt.get(connection)
-  if (before !== undefined && now - before < plansLastMs) return
-  plannedAt.set(connection, now)
+  if (before !== undefined && now - before.at < before.lastMs) return
+  const lastMs = before === undefined ? plansLastMs.first : Math.min(plansLastMs.longest, 2 * before.lastMs)
+  plannedAt.set(connection, { at: now, lastMs })
   if (before !== undefined) connection.query('discard plans', () => {})
 }

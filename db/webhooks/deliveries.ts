@@ -5,8 +5,9 @@ import type { Condition } from '../lib/conditions.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import type { WebhookAttemptRow, WebhookDeliveryRow } from '../rows.ts'
-import { eventColumns, isRecent } from './feed.ts'
+import { eventColumns } from './feed.ts'
 import type { Sight } from './feed.ts'
+import { isRecent } from './months.ts'
 import { bodyOf } from './rules/body.ts'
 import type { StoredEvent } from './rules/body.ts'
 import { askForSender } from './sequence.ts'
@@ -29,7 +30,7 @@ export type DeliveryRecord = Pick<
 
 const columns = `d.id, d.webhook_endpoint_id, d.event_id, d.sequence, d.type, d.property_id, d.replay_id, d.status, d.attempts, d.last_attempt_at,
   d.delivered_at, d.created_at, case when d.status = 'pending' then greatest(d.due_at, d.sending_until) end as next_attempt_at`
-const kept = isRecent('d.event_at')
+const kept = () => isRecent('d.event_at')
 
 const inSight = ({ types, propertyIds }: Sight) => [
   { text: `d.type = any(?::text[])`, values: [types] },
@@ -59,7 +60,7 @@ export const listDeliveries = (
       columns,
       from: 'webhook_delivery d',
       conditions: [
-        { text: kept, values: [] },
+        { text: kept(), values: [] },
         ...inScope(scope, 'd.property_id'),
         ...inSight(sight),
         ...where('d.webhook_endpoint_id = ?', webhookEndpointId),
@@ -88,7 +89,7 @@ type Attempt = Pick<WebhookAttemptRow, 'number' | 'at' | 'durationMs' | 'httpSta
 export const readDelivery = async (trx: Trx, id: string, { types, propertyIds }: Sight) => {
   const row = await sqlOne<DeliveryRecord & { eventAt: Date }>(
     trx,
-    `select ${columns}, d.event_at from webhook_delivery d where d.id = ? and ${kept}`,
+    `select ${columns}, d.event_at from webhook_delivery d where d.id = ? and ${kept()}`,
     [id],
   )
   if (!row || !types.includes(row.type)) throw notFound()

@@ -1,15 +1,9 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
 import { later, prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { isRecent } from './months.ts'
 import { shownEvent } from './rules/body.ts'
 import type { StoredEvent } from './rules/body.ts'
-
-/** Events are kept by whole months: no older month need be looked into, and none of those made ahead. */
-export const isRecent = (column: 'occurred_at' | 'event_at' | 'd.event_at') =>
-  `${column} > now() - interval '125 days' and ${column} < now() + interval '1 day'`
-
-/** Speaks of `event`. */
-export const recent = isRecent('occurred_at')
 
 export const eventColumns = `id, tenant_id, type, type_version, sequence, property_id, entity, occurred_at, actor, request_id, cause_id, changed, data`
 
@@ -23,11 +17,12 @@ export const headOf = async (trx: Trx): Promise<{ last: number; oldest: number }
 
 /**
  * Keeps events from being numbered until the end of the transaction. An endpoint that begins to listen holds the head, or it would miss events
- * that are being numbered for the endpoints of a moment before.
+ * that are being numbered for the endpoints of a moment before. Answers the newest number.
  */
-export const holdHead = async (trx: Trx): Promise<void> => {
+export const holdHead = async (trx: Trx): Promise<number> => {
   later(trx, `insert into event_head (last_sequence) values (0) on conflict do nothing`)
-  await prepared(trx, `select last_sequence from event_head for update`)
+  const head = await preparedOne<{ lastSequence: number }>(trx, `select last_sequence from event_head for update`)
+  return head?.lastSequence ?? 0
 }
 
 /** The part of the feed that a reader sees: types of events, and properties. `propertyIds` is null where all are seen. */
@@ -44,7 +39,8 @@ export type FeedQuery = {
 
 type Meta = { after: number; next: number; latest: number; oldest: number; hasMore: boolean; limit: number }
 
-const seen = `sequence > :after::bigint and sequence <= :last::bigint and ${recent} and type = any(:types::text[])
+const seen =
+  () => `sequence > :after::bigint and sequence <= :last::bigint and ${isRecent('occurred_at')} and type = any(:types::text[])
   and (:allProperties::boolean or property_id is null or property_id = any(:propertyIds::uuid[]))
   and (:propertyId::uuid is null or property_id = :propertyId::uuid)
   and (:entityType::text is null or entity->>'type' = :entityType::text)
@@ -94,7 +90,7 @@ const firstSeen = async (
     const to = Math.min(last, after + width)
     const rows = await prepared<StoredEvent>(
       trx,
-      `select ${eventColumns} from event where ${seen} order by sequence limit :most`,
+      `select ${eventColumns} from event where ${seen()} order by sequence limit :most`,
       { ...boundOf(sight, query, after, to), most: most - found.length },
     )
     found.push(...rows)

@@ -4,6 +4,7 @@ import { later, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { isSuccess, judgeFailure, noteFailure, noteSuccess } from './health.ts'
 import type { Answer } from './health.ts'
+import { inMonths, monthsOf } from './months.ts'
 import type { Delivery, Sending } from './send.ts'
 
 /** Holds an endpoint, as the writers of its deliveries do: before its health and its deliveries. */
@@ -31,13 +32,13 @@ const recordSuccesses = (trx: Trx, sent: readonly Sent[]): void =>
          attempts = case when status = 'pending' then attempts + 1 else attempts end,
          status = case when status in ('pending', 'dropped') then 'delivered' else status end,
          delivered_at = case when status in ('pending', 'dropped') then a.at else delivered_at end
-       from answered a where d.id = a.id and d.event_at = a.event_at returning d.id, d.event_at, d.last_number)
+       from answered a where d.id = a.id and d.event_at = a.event_at and ${inMonths()} returning d.id, d.event_at, d.last_number)
      insert into webhook_attempt (webhook_delivery_id, event_at, number, at, duration_ms, http_status, excerpt)
      select a.id, a.event_at, c.last_number, a.at, a.duration_ms, a.http_status, a.excerpt
      from answered a join changed c on c.id = a.id and c.event_at = a.event_at`,
     {
       ids: sent.map(({ delivery }) => delivery.deliveryId),
-      eventAts: sent.map(({ delivery }) => delivery.eventAt),
+      ...monthsOf(sent.map(({ delivery }) => delivery)),
       ats: sent.map(({ answer }) => answer.at),
       durations: sent.map(({ answer }) => Math.max(0, Math.round(answer.durationMs))),
       statuses: sent.map(({ answer }) => answer.httpStatus),
@@ -85,8 +86,9 @@ const putBack = (trx: Trx, unsent: readonly Delivery[]): void =>
   later(
     trx,
     `update webhook_delivery d set sending_until = null
-     from unnest(:ids::uuid[], :eventAts::timestamptz[]) as unsent (id, event_at) where d.id = unsent.id and d.event_at = unsent.event_at`,
-    { ids: unsent.map(({ deliveryId }) => deliveryId), eventAts: unsent.map(({ eventAt }) => eventAt) },
+     from unnest(:ids::uuid[], :eventAts::timestamptz[]) as unsent (id, event_at)
+     where d.id = unsent.id and d.event_at = unsent.event_at and ${inMonths()}`,
+    { ids: unsent.map(({ deliveryId }) => deliveryId), ...monthsOf(unsent) },
   )
 
 /**

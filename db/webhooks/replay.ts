@@ -6,7 +6,8 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { WebhookEndpointRow, WebhookReplayRow } from '../rows.ts'
-import { headOf, recent } from './feed.ts'
+import { headOf } from './feed.ts'
+import { isRecent } from './months.ts'
 import { askForSender, writeReplayed } from './sequence.ts'
 import { matchesAny, typesChosen } from './rules/types.ts'
 
@@ -24,7 +25,7 @@ const boundOf = async (trx: Trx, at: string, side: '>=' | '<='): Promise<number 
   const row = await sqlOne<{ sequence: number }>(
     trx,
     `select ${side === '>=' ? 'min' : 'max'}(sequence) as sequence from event
-     where sequence is not null and occurred_at ${side} ?::timestamptz and ${recent}`,
+     where sequence is not null and occurred_at ${side} ?::timestamptz and ${isRecent('occurred_at')}`,
     [at],
   )
   return row?.sequence ?? null
@@ -53,8 +54,8 @@ const typesOf = async (
   return wanted === null ? own : own.filter((type) => matchesAny(wanted, type))
 }
 
-const within = `sequence between :from::bigint and :to::bigint and type = any(:types::text[])
-  and (property_id is null or :all::boolean or property_id = any(:propertyIds::uuid[])) and ${recent}`
+const within = () => `sequence between :from::bigint and :to::bigint and type = any(:types::text[])
+  and (property_id is null or :all::boolean or property_id = any(:propertyIds::uuid[])) and ${isRecent('occurred_at')}`
 
 /**
  * Begins to send past events of a span to an endpoint again. Answers its id and how many there are. 422 `endpoint_not_active`, `event_expired` and
@@ -86,7 +87,7 @@ export const beginReplay = async (
   }
   const counted = await sqlOne<{ count: number }>(
     trx,
-    `select count(*) as count from (select from event where ${within} limit ${webhookLimits.mostReplayed + 1}) as found`,
+    `select count(*) as count from (select from event where ${within()} limit ${webhookLimits.mostReplayed + 1}) as found`,
     span,
   )
   const events = counted?.count ?? 0
@@ -139,7 +140,7 @@ export const stepReplay = async (trx: Trx, replayId: string): Promise<boolean> =
   const types = await typesOf(trx, endpoint, replay.types)
   const events = await sql<{ id: string; sequence: number; type: string; propertyId: string | null; occurredAt: Date }>(
     trx,
-    `select id, sequence, type, property_id, occurred_at from event where ${within} order by sequence limit ${replayedAtOnce}`,
+    `select id, sequence, type, property_id, occurred_at from event where ${within()} order by sequence limit ${replayedAtOnce}`,
     {
       from: replay.cursor + 1,
       to: replay.toSequence,

@@ -5,7 +5,8 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueueOnce } from '../lib/enqueue.ts'
 import type { WebhookEndpointRow } from '../rows.ts'
 import { secretsOf } from './endpoints/secrets.ts'
-import { eventColumns, isRecent } from './feed.ts'
+import { eventColumns } from './feed.ts'
+import { inMonths, isRecent, monthsOf } from './months.ts'
 import { bodyOf } from './rules/body.ts'
 import type { StoredEvent } from './rules/body.ts'
 import { eventOf, isOffered } from './rules/types.ts'
@@ -18,7 +19,7 @@ export type Delivery = { deliveryId: string; eventAt: Date; call: Call }
 export type Sending = {
   /** 1 to `takenAtOnce`, in the order to send them. */
   deliveries: [Delivery, ...Delivery[]]
-  /** Nothing else was due as they were taken: their answers are likely to be the last thing that their sender writes. */
+  /** Fewer were due than are taken at once: their answers are likely to be the last thing that their sender writes. */
   isLast: boolean
 }
 
@@ -90,37 +91,38 @@ type Due = Omit<StoredEvent, 'id'> & {
   place: number
 }
 
-const isDueNow = `webhook_endpoint_id = :endpointId and status = 'pending' and due_at <= clock_timestamp()
+const isDueNow = () => `webhook_endpoint_id = :endpointId and status = 'pending' and due_at <= clock_timestamp()
   and (sending_until is null or sending_until < clock_timestamp()) and ${isRecent('event_at')}`
 
 // Each event is found by its key: a plan made for small tables would read every month.
 const oldestDue = (replayed: boolean) => `
   with due as (
-    select id, event_id, event_at from webhook_delivery where ${isDueNow} and replay_id is ${replayed ? 'not ' : ''}null
-      and exists (select from webhook_slot where id = :slotId)
-    order by due_at, sequence limit ${limits.takenAtOnce} for update skip locked),
-  taken as (
-    update webhook_delivery d set sending_until = clock_timestamp() + make_interval(secs => :leaseSeconds)
-    from due where d.id = due.id and d.event_at = due.event_at
-    returning d.id as delivery_id, d.event_id, d.event_at, d.type as told, d.due_at, d.sequence as place)
-  select taken.delivery_id, taken.event_at, taken.told, taken.due_at, taken.place, e.*
-  from taken left join lateral (
+    select id as delivery_id, event_id, event_at, type as told, due_at, sequence as place from webhook_delivery
+    where ${isDueNow()} and replay_id is ${replayed ? 'not ' : ''}null and exists (select from webhook_slot where id = :slotId)
+    order by due_at, sequence limit ${limits.takenAtOnce} for update skip locked)
+  select due.delivery_id, due.event_at, due.told, due.due_at, due.place, e.*
+  from due left join lateral (
     select ${eventColumns} from event
-    where id = taken.event_id and occurred_at >= taken.event_at and occurred_at < taken.event_at + interval '1 millisecond' limit 1) as e on true`
-const oldestLive = oldestDue(false)
-const oldestReplayed = oldestDue(true)
-
-const inOrder = (a: Due, b: Due) => a.dueAt.getTime() - b.dueAt.getTime() || a.place - b.place
+    where id = due.event_id and occurred_at >= due.event_at and occurred_at < due.event_at + interval '1 millisecond' and ${isRecent('occurred_at')} limit 1) as e on true
+  order by due.due_at, due.place`
 
 /** A sender's own slot, and the turns of this start so far. */
 type Place = { slotId: string; place: number }
 
 /** Takes nothing without a slot. Replays come second, but for every third turn. */
 const takeDue = async (trx: Trx, endpointId: string, { slotId, place }: Place): Promise<Due[]> => {
-  const order = place % 3 === 2 ? [oldestReplayed, oldestLive] : [oldestLive, oldestReplayed]
-  for (const text of order) {
-    const due = await prepared<Due>(trx, text, { endpointId, slotId, leaseSeconds: limits.leaseSeconds })
-    if (due.length > 0) return due.toSorted(inOrder)
+  const order = place % 3 === 2 ? [true, false] : [false, true]
+  for (const replayed of order) {
+    const due = await prepared<Due>(trx, oldestDue(replayed), { endpointId, slotId })
+    if (due.length === 0) continue
+    later(
+      trx,
+      `update webhook_delivery d set sending_until = clock_timestamp() + make_interval(secs => :leaseSeconds)
+       from unnest(:ids::uuid[], :eventAts::timestamptz[]) as taken (id, event_at)
+       where d.id = taken.id and d.event_at = taken.event_at and ${inMonths()}`,
+      { ids: due.map(({ deliveryId }) => deliveryId), ...monthsOf(due), leaseSeconds: limits.leaseSeconds },
+    )
+    return due
   }
   return []
 }
@@ -143,12 +145,11 @@ const toSend = (trx: Trx, { url, features }: Target, secrets: string[], due: Due
 
 const take = async (trx: Trx, endpoint: Target, place: Place): Promise<Sending | null> => {
   for (;;) {
-    // One trip: the second statement sees what the first has taken.
-    const [due, left] = await Promise.all([takeDue(trx, endpoint.id, place), leftOf(trx, endpoint.id)])
+    const due = await takeDue(trx, endpoint.id, place)
     if (due.length === 0) return null
     const secrets = await secretsOf(trx, endpoint)
     const [first, ...others] = due.map((each) => toSend(trx, endpoint, secrets, each)).filter((each) => each !== null)
-    if (first) return { deliveries: [first, ...others], isLast: left?.isDue !== true }
+    if (first) return { deliveries: [first, ...others], isLast: due.length < limits.takenAtOnce }
   }
 }
 

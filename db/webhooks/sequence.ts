@@ -2,7 +2,8 @@ import { deliverEvents } from '../../jobs/webhooks.ts'
 import { contextOf, later, prepared } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueueOnce } from '../lib/enqueue.ts'
-import { holdHead, recent } from './feed.ts'
+import { holdHead } from './feed.ts'
+import { isRecent } from './months.ts'
 import { isChosen, isOffered, eventOf } from './rules/types.ts'
 
 /** Tenants with events that have no number yet, by id. */
@@ -23,18 +24,16 @@ type Numbered = {
 }
 type Listening = { id: string; types: string[]; subjects: string[]; propertyIds: string[] }
 
-const numbering = `
-  with due as (
-    select id, occurred_at, row_number() over (order by occurred_at, id) as place from (
-      select id, occurred_at from event where sequence is null and ${recent}
-      order by occurred_at, id limit ${numberedAtOnce}) as oldest),
-  head as (select last_sequence from event_head),
-  done as (
-    update event e set sequence = head.last_sequence + due.place from due, head
-    where e.id = due.id and e.occurred_at = due.occurred_at
-    returning e.id, e.sequence, e.type, e.property_id, e.occurred_at),
-  moved as (update event_head set last_sequence = last_sequence + (select count(*) from done) where exists (select from done))
-  select id, sequence, type, property_id, occurred_at from done order by sequence`
+const unnumbered = () => `
+  select id, type, property_id, occurred_at from event where sequence is null and ${isRecent('occurred_at')} order by occurred_at, id limit ${numberedAtOnce}`
+
+/** Times are known to the millisecond here. The bounds leave one month of the table, or two, to be opened. */
+const numbering = () => `
+  update event e set sequence = n.sequence
+  from unnest(:ids::uuid[], :ats::timestamptz[], :sequences::bigint[]) as n (id, at, sequence)
+  where e.id = n.id and e.occurred_at >= n.at and e.occurred_at < n.at + interval '1 millisecond' and e.sequence is null
+    and e.occurred_at >= :first::timestamptz and e.occurred_at < :last::timestamptz + interval '1 millisecond'
+    and ${isRecent('e.occurred_at')}`
 
 /**
  * Asks for a sender of an endpoint, whose row the caller holds: a sender looks for what is due under the same lock before it ends, so
@@ -94,14 +93,14 @@ export const writeReplayed = (trx: Trx, endpoint: Listening, replayId: string, e
  * how many there were; there may be more where it is `numberedAtOnce`.
  */
 export const numberEvents = async (trx: Trx): Promise<number> => {
+  // The pieces to be updated are found by their keys; a plan made for a small table would read every month.
+  later(
+    trx,
+    `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true)`,
+  )
   // One after the other in one trip: the events are looked for once the head is held, so that none is numbered twice.
-  const [, , endpoints, [tenant], events] = await Promise.all([
+  const [head, endpoints, [tenant], found] = await Promise.all([
     holdHead(trx),
-    // The pieces to be updated are found by their keys; a plan made for a small table would read every month.
-    prepared(
-      trx,
-      `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_seqscan', 'off', true)`,
-    ),
     prepared<Listening>(
       trx,
       `select id, types, subjects, property_ids from webhook_endpoint where status = 'active' order by id for no key update`,
@@ -110,8 +109,19 @@ export const numberEvents = async (trx: Trx): Promise<number> => {
       trx,
       `select active_features(id) as features from tenant where status <> 'deleted'`,
     ),
-    prepared<Numbered>(trx, numbering),
+    prepared<Omit<Numbered, 'sequence'>>(trx, unnumbered()),
   ])
+  const events = found.map((event, place) => ({ ...event, sequence: head + 1 + place }))
+  const [first, last] = [events[0], events.at(-1)]
+  if (!first || !last) return 0
+  later(trx, numbering(), {
+    ids: events.map(({ id }) => id),
+    ats: events.map(({ occurredAt }) => occurredAt),
+    sequences: events.map(({ sequence }) => sequence),
+    first: first.occurredAt,
+    last: last.occurredAt,
+  })
+  later(trx, `update event_head set last_sequence = ?`, [last.sequence])
   const features = tenant?.features ?? []
   if (endpoints.length === 0 || !features.includes('webhooks')) return events.length
   const offered = events.filter(({ type }) => {

@@ -194,6 +194,23 @@ describe('the choice of what is told', function () {
     expect(await listed(`to=${ahead}`)).to.have.members(four)
   })
 
+  it('sends nothing again whose event is not kept any more', async () => {
+    await create()
+    await raiseIn(tenant())
+    await flow()
+    const [delivery] = (await all.owner.get('webhooks/deliveries')).body.data as { id: string }[]
+    const path = `webhooks/deliveries/${delivery?.id}`
+    // As when the month of the event was dropped.
+    await sql(all.world.database.admin, `update webhook_delivery set event_id = gen_random_uuid() where id = ?`, [
+      delivery?.id,
+    ])
+    expect((await all.owner.get(path)).body).to.include({ status: 'delivered', body: null })
+    const refused = await all.owner.send('POST', `${path}/redeliver`)
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'event_expired'])
+    const unknown = await all.owner.send('POST', `webhooks/deliveries/${randomUUID()}/redeliver`)
+    expect([unknown.status, unknown.body.code]).to.deep.equal([404, 'not_found'])
+  })
+
   it('sends no header beside those of the contract, over one connection for what is due together', async () => {
     await create()
     const sockets = new Set<unknown>()

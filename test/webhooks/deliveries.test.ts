@@ -128,13 +128,15 @@ describe('events delivered to an endpoint', function () {
     verified(body.secret as string, after)
     expect(() => verified(made.secret, after)).to.throw()
     expect(String(after.headers['webhook-signature']).split(' ')).to.have.length(1)
+    const long = await all.owner.send('POST', `webhooks/endpoints/${made.id}/rotate-secret`, { overlapHours: 169 })
+    expect([long.status, long.body.code]).to.deep.equal([400, 'validation_failed'])
     const swift = await all.owner.send('POST', `webhooks/endpoints/${made.id}/rotate-secret`, { overlapHours: 0 })
     expect(swift.body.previousUntil).to.equal(null)
   })
 
   it('are repeated with the same bytes, ten times at the most, and can be sent again then', async () => {
     await create()
-    receiver.sends(500, {}, 'out of\u0000order <b>')
+    receiver.sends(500, {}, `out of\u0000order <b>${'é'.repeat(300)}`)
     await raiseIn(all.house.tenantId)
     await flow()
     for (let attempt = 2; attempt <= 10; attempt += 1) await again()
@@ -145,7 +147,12 @@ describe('events delivered to an endpoint', function () {
     const [dead] = await deliveries()
     expect(dead).to.include({ status: 'dead', attempts: 10, nextAttemptAt: null })
     const { log } = await detail(dead!.id)
-    expect(log[0]).to.include({ number: 10, httpStatus: 500, error: null, excerpt: 'out of order <b>' })
+    expect(log[0]).to.include({
+      number: 10,
+      httpStatus: 500,
+      error: null,
+      excerpt: `out of order <b>${'é'.repeat(184)}`,
+    })
     receiver.sends(200)
     const { status, body } = await all.owner.send('POST', `webhooks/deliveries/${dead!.id}/redeliver`)
     expect([status, body.status, body.attempts]).to.deep.equal([200, 'pending', 0])
@@ -171,6 +178,16 @@ describe('events delivered to an endpoint', function () {
     const [usual] = await deliveries()
     const usualMs = new Date(usual!.nextAttemptAt as string).getTime() - Date.now()
     expect(usualMs).to.be.within(145_000, 301_000)
+    // A day at the most.
+    receiver.sends(429, { 'retry-after': '999999' })
+    await again()
+    const [longest] = await deliveries()
+    const longestMs = new Date(longest!.nextAttemptAt as string).getTime() - Date.now()
+    expect(longestMs).to.be.within(86_390_000, 86_401_000)
+    receiver.sends(503, { 'retry-after': new Date(Date.now() + 14_400_000).toUTCString() })
+    await again()
+    const [dated] = await deliveries()
+    expect(new Date(dated!.nextAttemptAt as string).getTime() - Date.now()).to.be.within(14_390_000, 14_401_000)
     receiver.sends(200)
     await again()
     expect(await read(id)).to.include({ status: 'active', failures: 0, failingSince: null, lastStatus: 200 })

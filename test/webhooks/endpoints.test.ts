@@ -62,7 +62,14 @@ describe('webhook endpoints', function () {
       expect(body.errors[0].field).to.equal('url')
       expect(body.errors[0].message, url).to.match(rule)
     }
-    for (const url of ['', 'nonsense', 'https://', 'https://a b.example/', 'https://a.example/\u0000'])
+    for (const url of [
+      '',
+      'nonsense',
+      'https://',
+      'https://a b.example/',
+      'https://a.example/\u0000',
+      receiver.url(`/${'a'.repeat(2_000)}`),
+    ])
       expect((await create({ url })).status, url).to.equal(400)
     expect(await stored()).to.deep.equal([])
     const { body } = await create()

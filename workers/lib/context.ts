@@ -5,7 +5,7 @@ import { inPlatform, inTenant, TenantMoved } from '../../db/lib/connection.ts'
 import type { AnyTrx, Context, OpenOptions, Statement, Trx } from '../../db/lib/connection.ts'
 import { purgeTenant } from '../../jobs/admin.ts'
 import { completeJob, lockFence, mustOwn } from '../../db/jobs/index.ts'
-import type { Fence, JobStart } from '../../db/jobs/index.ts'
+import type { Fence, JobStart, Locked } from '../../db/jobs/index.ts'
 import { GivenUp, PutBack, RetryLater, Skipped } from './failure.ts'
 import type { DatabaseContext, JobContext } from './processor.ts'
 
@@ -83,7 +83,7 @@ export const outsideRun = (
   payload: unknown,
   signal: AbortSignal,
   worker: string,
-  permit: (trx: AnyTrx) => Promise<void> = () => Promise.resolve(),
+  permit: (trx: AnyTrx, locked?: Locked) => Promise<void> = () => Promise.resolve(),
 ): OutsideRun => {
   const base = databaseContext(row, signal)
   const startedAt = Date.now()
@@ -95,9 +95,9 @@ export const outsideRun = (
   const effect = async <T>(work: (trx: never) => Promise<T>, endsWith: (value: T) => boolean): Promise<T> => {
     if (isFinished) throw new Error(`${row.kind}: the job has ended; nothing can follow finish()`)
     let ends = false
-    const whole = async (trx: AnyTrx, rows: JobStart[]): Promise<T> => {
+    const whole = async (trx: AnyTrx, rows: Locked[]): Promise<T> => {
       mustOwn(fence, rows)
-      if (pending.length === 0) await permit(trx)
+      if (pending.length === 0) await permit(trx, rows[0])
       await recordPending(trx)
       const value = await work(trx as never)
       ends = endsWith(value)

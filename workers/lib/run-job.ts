@@ -102,7 +102,7 @@ const runClaimed = async (
     worker.name,
     each.job.feature === undefined && !waitsForTenant(each.job)
       ? undefined
-      : (trx) => permit(trx, each.job, payload, each.ends),
+      : (trx, locked) => permit(trx, each.job, payload, { ends: each.ends, locked }),
   )
   start.recordPending = recordPending
   const work = async () => {
