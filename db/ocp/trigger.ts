@@ -50,7 +50,7 @@ const statusesAfter: Readonly<Record<string, readonly string[]>> = {
   'unit.made_ready': ['confirmed'],
 }
 
-/** What the money of an event is for. Events of earlier releases name the booking themselves; those of refunds name the payment. */
+/** The record that the money of an event is for. Events of earlier releases name the booking themselves; those of refunds name the payment. */
 const targetOf = async (trx: Trx, { data }: Event): Promise<{ type: string; id: string } | null> => {
   if (data.bookingId) return { type: 'booking', id: data.bookingId }
   if (data.targetType && data.targetId) return { type: data.targetType, id: data.targetId }
