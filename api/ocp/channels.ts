@@ -99,13 +99,14 @@ const Credentials = Sparse(
 
 const change = channels.change({
   summary: 'Change transport, sender, limits or switch of a channel',
-  description: '`credentials` replace the former ones whole. A changed sender or account is verified anew by `test`.',
+  description:
+    '`credentials` replace the former ones whole. A changed sender or account is verified anew by `test`. A number is the sender of SMS and WhatsApp by an account of your own.',
   errors: ['credentials_missing', 'sender_not_verified', 'address_refused'],
   body: Obj({
     enabled: Opt(Bool),
     transport: Opt(OneOf(['platform', 'own', 'sandbox'])),
     senderName: Opt(Nullable(Words(1, 60))),
-    senderAddress: Opt(Nullable(Email)),
+    senderAddress: Opt(Nullable(AnyOf([Email, Phone]))),
     replyTo: Opt(Nullable(Email)),
     dailyCap: Opt(Int(1, 100_000)),
     countries: Opt(List(Country, { max: 250 }, { uniqueItems: true })),

@@ -206,6 +206,8 @@ const create = messages.create({
     plan: Opt(Plan),
     scheduledFor: Opt(Instant),
     expiresAt: Opt(Instant),
+    /** Further records that the template speaks of. */
+    data: Opt(Obj({ issueId: Opt(Uuid) })),
   }),
   example: {
     propertyId: sampleId('propertyId'),
@@ -216,7 +218,8 @@ const create = messages.create({
   },
   command: ({ trx, body, admission }) => {
     admission.check('send', 'Message', { propertyId: body.propertyId })
-    const { scheduledFor, expiresAt, ...message } = body
+    const { scheduledFor, expiresAt, data, ...message } = body
+    if (data?.issueId !== undefined) admission.check('read', 'Issue', { propertyId: body.propertyId })
     if (body.text && body.plan?.some(({ channel }) => channel === 'sms') && body.text.text.length > 1_000)
       throw invalid([{ field: 'text.text', message: 'must have at most 1000 characters for sms' }])
     const recipient = body.recipient && {
@@ -226,6 +229,7 @@ const create = messages.create({
     return sendMessage(trx, {
       ...message,
       ...(recipient ? { recipient } : {}),
+      ...(data?.issueId === undefined ? {} : { issueId: data.issueId }),
       ...(scheduledFor === undefined ? {} : { scheduledFor: new Date(scheduledFor) }),
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }),
     })

@@ -2,8 +2,11 @@ import type { Schema, Static } from '../schema.ts'
 import { Day, List, Matching, Obj, SignedAmount, Text } from '../schema.ts'
 import type { SubjectName } from '../subjects.ts'
 
-/** A module that is told of an event in the transaction of the fact, by a job of its own. */
-export type Listener = 'ocp' | 'issues' | 'issues ended' | 'kits' | 'meals'
+/**
+ * A module that is told of an event in the transaction of the fact, by a job of its own. `ocp` runs automations and plans the dated messages of the stay;
+ * `ocp plans` does the latter alone.
+ */
+export type Listener = 'ocp' | 'ocp plans' | 'issues' | 'issues ended' | 'kits' | 'meals'
 
 /** One thing that can have happened, `<entity>.<past participle>`. The type is permanent. */
 export type Event<S extends Schema = Schema> = {

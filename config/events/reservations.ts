@@ -84,17 +84,26 @@ export const reservationMoved = event({
   type: 'reservation.moved',
   ...move,
   data: Obj({ ...moveData, fromUnitId: Nullable(Uuid) }),
+  listeners: ['ocp'],
 })
-export const reservationCheckInReverted = event({ type: 'reservation.check_in_reverted', ...move })
-export const reservationCheckOutReverted = event({ type: 'reservation.check_out_reverted', ...move })
-export const reservationReinstated = event({ type: 'reservation.reinstated', ...move })
+export const reservationCheckInReverted = event({
+  type: 'reservation.check_in_reverted',
+  ...move,
+  listeners: ['ocp plans'],
+})
+export const reservationCheckOutReverted = event({
+  type: 'reservation.check_out_reverted',
+  ...move,
+  listeners: ['ocp plans'],
+})
+export const reservationReinstated = event({ type: 'reservation.reinstated', ...move, listeners: ['ocp'] })
 export const reservationExpired = event({ type: 'reservation.expired', ...move, listeners: ['ocp'] })
 
 const stayData = { reservationId: Uuid, number: Code, bookingId: Uuid, status: ReservationStatus }
 const stay = { entity: 'reservation', subject: 'Reservation', data: Obj(stayData) } as const
-export const reservationChanged = event({ type: 'reservation.changed', ...stay })
-export const reservationGuestsChanged = event({ type: 'reservation.guests_changed', ...stay })
-export const reservationExtrasChanged = event({ type: 'reservation.extras_changed', ...stay })
+export const reservationChanged = event({ type: 'reservation.changed', ...stay, listeners: ['ocp plans'] })
+export const reservationGuestsChanged = event({ type: 'reservation.guests_changed', ...stay, listeners: ['ocp plans'] })
+export const reservationExtrasChanged = event({ type: 'reservation.extras_changed', ...stay, listeners: ['ocp plans'] })
 export const reservationUnitAssigned = event({
   type: 'reservation.unit_assigned',
   ...stay,

@@ -8,7 +8,7 @@ import type { GuestNoteRow } from '../rows.ts'
 import { lockGuest } from './lock.ts'
 import { Guest, GuestNote } from './models.ts'
 import { profileKey } from './profile.ts'
-import { groupOf } from './resolve.ts'
+import { groupOf, survivorOf } from './resolve.ts'
 import type { Audience } from './rules/audiences.ts'
 import { tellChanged } from './tell.ts'
 
@@ -92,7 +92,7 @@ export const alertsOf = async (
   const rows = await prepared<GuestNoteRow & { of: string }>(
     trx,
     `select n.*, x.id as of from unnest(?::uuid[]) as x (id) join guest g on g.id = x.id
-     join guest m on m.tenant_id = g.tenant_id and (m.id = coalesce(g.merged_into_id, g.id) or m.merged_into_id = coalesce(g.merged_into_id, g.id))
+     join guest m on m.tenant_id = g.tenant_id and (m.id = ${survivorOf('g')} or m.merged_into_id = ${survivorOf('g')})
      join guest_note n on n.tenant_id = m.tenant_id and n.guest_id = m.id and n.audience = any(?::text[]) and n.alert_moment = ?
      order by n.created_at, n.id`,
     [[...new Set(guestIds)], audiences, alertAt],

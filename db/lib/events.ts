@@ -53,6 +53,7 @@ export const sentFields = (sent: object, before: object = {}): ChangedField[] =>
 
 const jobs: Readonly<Record<Listener, Job>> = {
   ocp: messagesTrigger,
+  'ocp plans': messagesTrigger,
   issues: openIssue,
   'issues ended': endIssue,
   kits: consumeKits,

@@ -74,9 +74,9 @@ export const accountOf = async (trx: Trx, channel: MessageChannelRow): Promise<A
 export const isVerified = ({ verification }: Pick<MessageChannelRow, 'verification'>): boolean =>
   (verification as Verification).status === 'verified'
 
-/** The address that mail of a channel comes from; null is the service's. One of another domain is used once it is proven. */
+/** The address or number that messages of a channel come from; null is that of the account. Mail of another domain comes from it once it is proven. */
 export const fromAddressOf = (channel: MessageChannelRow): string | null =>
-  channel.kind === 'email' && (channel.transport === 'own' || isVerified(channel)) ? channel.senderAddress : null
+  channel.transport === 'own' || (channel.kind === 'email' && isVerified(channel)) ? channel.senderAddress : null
 
 /** Tells whether the service has an account for a kind of channel. */
 export const isConfigured: Record<ChannelKind, () => boolean> = {

@@ -97,15 +97,13 @@ const judgeCredentials = (kind: MessageChannelRow['kind'], credentials: Credenti
     ])
 }
 
-const judgeSender = ({ kind, senderAddress, replyTo }: MessageChannelRow): void => {
-  const isMail = senderAddress === null || senderAddress.includes('@')
-  if (kind === 'email' ? !isMail : senderAddress !== null)
-    throw invalid([
-      {
-        field: 'senderAddress',
-        message: kind === 'email' ? 'must be an e-mail address' : 'is for e-mail; numbers stand in the credentials',
-      },
-    ])
+const judgeSender = ({ kind, transport, senderAddress, replyTo }: MessageChannelRow): void => {
+  const refuse = (message: string) => invalid([{ field: 'senderAddress', message }])
+  if (senderAddress !== null && senderAddress.includes('@') !== (kind === 'email'))
+    throw refuse(kind === 'email' ? 'must be an e-mail address' : 'must be a number')
+  // The service's account has its own numbers: it would be refused for all tenants with one that it does not own.
+  if (senderAddress !== null && kind !== 'email' && transport === 'platform')
+    throw refuse('is a number of an account of your own')
   if (kind !== 'email' && replyTo !== null) throw invalid([{ field: 'replyTo', message: 'is for e-mail' }])
 }
 

@@ -92,6 +92,7 @@ type Planned = {
   purpose: 'service' | 'marketing'
   templateId: string | null
   templateNumber: number | null
+  guestId: string | null
 }
 type Wanted = { automation: Automation; key: string; at: Date }
 
@@ -99,8 +100,12 @@ const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]
   const deposits = automations.some((one) => one.trigger.anchor === 'deposit_due')
     ? await sql<{ id: string; dueAt: Date }>(
         trx,
-        `select id, due_at from deposit where reservation_id = ? and amount > waived_amount order by position`,
-        [stay.id],
+        // What came in covers the installments in the order in which they fall due.
+        `select d.id, d.due_at from (
+           select id, due_at, position, amount - waived_amount as wanted, sum(amount - waived_amount) over (order by due_at, position) as needed
+           from deposit where reservation_id = ?) d
+         where d.wanted > 0 and d.needed > (select coalesce(sum(f.credits), 0) from folio f where f.reservation_id = ?) order by d.position`,
+        [stay.id, stay.id],
       )
     : []
   return automations.flatMap((automation): Wanted[] => {
@@ -137,7 +142,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
   const wanted = await wantedOf(trx, stay, automations)
   const rows = await prepared<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose, template_id, template_number from message
+    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose, template_id, template_number, guest_id from message
      where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -163,8 +168,11 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
         })
     } else if (late) {
       if (isUnsent(row)) await cancel(trx, row, 'too_late')
-    } else if (isWithdrawn(row) || (row.status === 'scheduled' && isOutdated(row, automation, at)))
-      await move(trx, row, dueNow, automation)
+    } else if (
+      isWithdrawn(row) ||
+      (row.status === 'scheduled' && isOutdated(row, { automation, at, guestId: stay.guestId }))
+    )
+      await move(trx, row, { at: dueNow, automation, guestId: stay.guestId })
   }
   for (const row of rows)
     if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
@@ -175,16 +183,23 @@ const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
 
-/** Tells whether the time of an unsent message or the text in use has changed since it was planned. */
-const isOutdated = (row: Planned, { templateId, templateNumber }: Automation, at: Date) =>
-  row.scheduledFor.getTime() !== at.getTime() || row.templateId !== templateId || row.templateNumber !== templateNumber
+type Place = { automation: Automation; at: Date; guestId: string | null }
 
-const move = async (trx: Trx, row: Planned, at: Date, { validMinutes, templateId, templateNumber }: Automation) => {
+/** Tells whether the time of an unsent message, the text in use or the guest of the stay has changed since it was planned. */
+const isOutdated = (row: Planned, { automation: { templateId, templateNumber }, at, guestId }: Place) =>
+  row.scheduledFor.getTime() !== at.getTime() ||
+  row.templateId !== templateId ||
+  row.templateNumber !== templateNumber ||
+  row.guestId !== guestId
+
+const move = async (trx: Trx, row: Planned, { automation, at, guestId }: Place) => {
+  const { validMinutes, templateId, templateNumber } = automation
   await sql(
     trx,
-    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, turn = turn + 1
+    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, guest_id = ?,
+       turn = turn + 1
      where id = ?`,
-    [at, new Date(at.getTime() + validMinutes * minuteMs), templateId, templateNumber, row.id],
+    [at, new Date(at.getTime() + validMinutes * minuteMs), templateId, templateNumber, guestId, row.id],
   )
   await enqueueDelivery(trx, { ...row, turn: row.turn + 1 }, at)
 }

@@ -50,7 +50,7 @@ const limitUser = async (trx: Trx, userId: string | null): Promise<void> => {
 }
 
 /** Checks that the records a message names are of its house and belong together. 404, 422 */
-const judgeReferences = async (trx: Trx, { propertyId, reservationId, paymentId }: StaffMessage) => {
+const judgeReferences = async (trx: Trx, { propertyId, reservationId, paymentId, issueId }: StaffMessage) => {
   const refuse = (field: string) =>
     unprocessable('reference_not_found', 'A record that the message names does not exist in this property', [
       { field, message: 'names no record of the property' },
@@ -65,9 +65,16 @@ const judgeReferences = async (trx: Trx, { propertyId, reservationId, paymentId 
     !(await sqlOne(trx, `select id from payment where id = ? and property_id = ?`, [paymentId, propertyId]))
   )
     throw refuse('paymentId')
+  if (issueId && !(await sqlOne(trx, `select id from issue where id = ? and property_id = ?`, [issueId, propertyId])))
+    throw refuse('data.issueId')
 }
 
-const guestOf = async (trx: Trx, reservationId: string | undefined): Promise<string | null> => {
+/** The guest of the stay, or of the issue. */
+const guestOf = async (trx: Trx, { reservationId, issueId }: StaffMessage): Promise<string | null> => {
+  if (!reservationId && issueId) {
+    const issue = await sqlOne<{ guestId: string | null }>(trx, `select guest_id from issue where id = ?`, [issueId])
+    return issue?.guestId ?? null
+  }
   if (!reservationId) return null
   const stay = await sqlOne<{ guestId: string | null }>(
     trx,
@@ -80,7 +87,10 @@ const guestOf = async (trx: Trx, reservationId: string | undefined): Promise<str
 
 type Chosen = Pick<MessageRow, 'purpose' | 'templateId' | 'templateNumber'> & { urgency: 'immediate' | 'normal' }
 
-const choose = async (trx: Trx, { templateId, text, reservationId, paymentId }: StaffMessage): Promise<Chosen> => {
+const choose = async (
+  trx: Trx,
+  { templateId, text, reservationId, paymentId, issueId }: StaffMessage,
+): Promise<Chosen> => {
   if ((templateId === undefined) === (text === undefined))
     throw invalid([{ field: 'templateId', message: 'give either templateId or text' }])
   if (templateId === undefined)
@@ -89,7 +99,8 @@ const choose = async (trx: Trx, { templateId, text, reservationId, paymentId }: 
   const has =
     context === 'guest' ||
     (context === 'reservation' && reservationId !== undefined) ||
-    (context === 'payment' && paymentId !== undefined)
+    (context === 'payment' && paymentId !== undefined) ||
+    (context === 'issue' && issueId !== undefined)
   if (!has)
     throw unprocessable('context_mismatch', `A template of context ${context} needs such a record`, [
       { field: 'templateId', message: `speaks of a ${context.replaceAll('_', ' ')}` },
@@ -125,7 +136,7 @@ export const sendMessage = async (trx: Trx, request: StaffMessage): Promise<stri
   if (!property) throw notFound('There is no such property')
   await judgeReferences(trx, request)
   const survivor = guestId && (await resolveGuest(trx, guestId))
-  const named = survivor ?? (recipient ? null : await guestOf(trx, reservationId))
+  const named = survivor ?? (recipient ? null : await guestOf(trx, request))
   if (!named && !recipient && !reservationId && !paymentId)
     throw invalid([{ field: 'guestId', message: 'give a guest, a recipient, a reservation or a payment' }])
   const chosen = await choose(trx, request)

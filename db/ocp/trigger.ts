@@ -50,31 +50,49 @@ const statusesAfter: Readonly<Record<string, readonly string[]>> = {
   'unit.made_ready': ['confirmed'],
 }
 
-/** The booking that an event is about, or that the event's payment is for. Events of earlier releases name it themselves. */
-const bookingOf = async (trx: Trx, { data }: Event): Promise<string | null> => {
-  if (data.bookingId) return data.bookingId
-  if (data.targetType === 'booking') return data.targetId ?? null
+/** The record that the money of an event is for. Events of earlier releases name the booking themselves; those of refunds name the payment. */
+const targetOf = async (trx: Trx, { data }: Event): Promise<{ type: string; id: string } | null> => {
+  if (data.bookingId) return { type: 'booking', id: data.bookingId }
+  if (data.targetType && data.targetId) return { type: data.targetType, id: data.targetId }
   if (!data.paymentId) return null
-  const payment = await sqlOne<{ targetId: string | null }>(
+  return sqlOne<{ type: string; id: string }>(
     trx,
-    `select target_id from payment where id = ? and target_type = 'booking'`,
+    `select target_type as type, target_id as id from payment where id = ? and target_id is not null`,
     [data.paymentId],
   )
-  return payment?.targetId ?? null
 }
 
 /** The reservation that an event is about, or the first of the booking that it is about. */
 const reservationOf = async (trx: Trx, event: Event): Promise<string | null> => {
   if (event.data.reservationId) return event.data.reservationId
   if (event.entity.type === 'reservation') return event.entity.id
-  const bookingId = await bookingOf(trx, event)
-  if (bookingId === null) return null
-  const first = await sqlOne<{ id: string }>(
+  const target = await targetOf(trx, event)
+  if (target?.type === 'reservation') return target.id
+  const found =
+    target?.type === 'booking'
+      ? await sqlOne<{ id: string }>(trx, `select id from reservation where booking_id = ? order by position limit 1`, [
+          target.id,
+        ])
+      : target?.type === 'folio'
+        ? await sqlOne<{ id: string | null }>(trx, `select reservation_id as id from folio where id = ?`, [target.id])
+        : null
+  return found?.id ?? null
+}
+
+/** Stays whose dated messages an event may change. Money counts where an automation asks whether something is due: for all stays of the booking. */
+const staysOf = async (trx: Trx, { entity, type }: Event, reservationId: string | null): Promise<string[]> => {
+  if (reservationId === null) return []
+  if (entity.type === 'reservation' || type.startsWith('deposit.')) return [reservationId]
+  if (entity.type !== 'payment' && entity.type !== 'refund') return []
+  const rows = await prepared<{ id: string }>(
     trx,
-    `select id from reservation where booking_id = ? order by position limit 1`,
-    [bookingId],
+    `select r.id from reservation r where r.booking_id = (select o.booking_id from reservation o where o.id = ?)
+       and r.status in ('confirmed', 'checked_in', 'checked_out') and exists (
+         select from automation a where a.enabled and a.trigger->>'anchor' is not null and a.conditions->>'balanceDue' is not null)
+     order by r.id`,
+    [reservationId],
   )
-  return first?.id ?? null
+  return rows.map(({ id }) => id)
 }
 
 /** The contact person of a group; null where it names none. */
@@ -133,9 +151,9 @@ export const triggerMessages = async (trx: Trx, eventId: string, awaitedBy?: str
   ])
   const stay = reservationId ? await readStay(trx, reservationId) : null
   const { tenantId } = contextOf(trx)
-  if (reservationId && tenantId && (event.entity.type === 'reservation' || event.type.startsWith('deposit.')))
-    // Not once per stay: a job that has begun may have read the stay as it was.
-    await enqueue(trx, messagesPlanStay, { tenantId, reservationId })
+  // Not once per stay: a job that has begun may have read the stay as it was.
+  for (const id of await staysOf(trx, event, reservationId))
+    if (tenantId) await enqueue(trx, messagesPlanStay, { tenantId, reservationId: id })
   if (isOfHold(event, stay)) return 0
   const addressee = automations.length === 0 ? null : await addresseeOf(trx, event, stay)
   if (!addressee) return 0

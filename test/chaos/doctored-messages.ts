@@ -2,6 +2,8 @@ import type { Doctored } from './doctored.ts'
 
 const peace = 'who said no is heard once, and nothing to them is begun after that'
 
+const use = 'use of messages is what the accounts of the service took, each once by message and channel'
+
 /** Ways to break the rules of messages. */
 export const doctoredMessages: readonly Doctored[] = [
   {
@@ -17,6 +19,25 @@ export const doctoredMessages: readonly Doctored[] = [
     statements: [
       `delete from message where template_id in (select id from message_template where key = 'payment-captured')`,
     ],
+  },
+  {
+    what: 'a message was taken and is not counted',
+    rule: use,
+    statements: [
+      `delete from usage_event where key = (select min(key) from usage_event where meter = 'messages.phone')`,
+    ],
+  },
+  {
+    what: 'a message is counted and was not taken',
+    rule: use,
+    statements: [
+      `insert into usage_event (tenant_id, meter, key, quantity, at) select tenant_id, 'messages.email', 'x', 1, now() from usage_event limit 1`,
+    ],
+  },
+  {
+    what: 'a day has a message more than its facts',
+    rule: use,
+    statements: [`update usage_day set quantity = quantity + 1 where meter = 'messages.email'`],
   },
   {
     what: 'a word of a guest is nowhere',

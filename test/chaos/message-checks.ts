@@ -6,7 +6,7 @@ type Row = {
   id: string
   status: string
   reason: string | null
-  /** How a text names its event and stay; of mails the Message-ID does it. */
+  /** The event and stay, as a text names them; of mails the Message-ID does it. */
   name: string
   kind: string
   /** Calls beyond the first that were allowed for an attempt whose fate was unknown. */
@@ -48,6 +48,18 @@ export const messageChecks: Record<string, Check> = {
      where e.type in ('reservation.confirmed', 'payment.captured') or (e.type = 'reservation.cancelled' and exists (select from event c
        where c.tenant_id = e.tenant_id and c.type = 'reservation.confirmed' and c.entity->>'id' = e.entity->>'id'))
      group by 1, 2, 3 having count(m.id) <> 1`,
+  ),
+  'use of messages is what the accounts of the service took, each once by message and channel': none(
+    `select coalesce(u.tenant_id, a.tenant_id) as tenant_id, u.meter, u.key, a.key as taken from usage_event u
+     full join (select distinct tenant_id, case kind when 'email' then 'messages.email' else 'messages.phone' end as meter, message_id || ':' || kind as key
+       from message_attempt where transport = 'platform' and sent_at is not null) a
+       on a.tenant_id = u.tenant_id and a.meter = u.meter and a.key = u.key
+     where (u.key is null or a.key is null) and coalesce(u.meter, a.meter) in ('messages.email', 'messages.phone')
+     union all select d.tenant_id, d.meter, d.quantity::text, f.quantity::text from (
+       select tenant_id, meter, sum(quantity) as quantity from usage_day where meter in ('messages.email', 'messages.phone') group by 1, 2) d
+     full join (select tenant_id, meter, sum(quantity) as quantity from usage_event where meter in ('messages.email', 'messages.phone') group by 1, 2) f
+       on f.tenant_id = d.tenant_id and f.meter = d.meter
+     where d.quantity is distinct from f.quantity`,
   ),
   'each word of a guest stands once, and none is left unheard': none(
     `select c.key, c.status, count(m.id) as messages from message_callback c

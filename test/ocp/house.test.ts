@@ -88,7 +88,11 @@ describe('a house that writes to its guests', function () {
       ),
     )
   /** A Twilio callback to a channel, signed as Twilio does. */
-  const twilioSays = async (kind: 'sms' | 'whatsapp', form: Record<string, string>, token = peer.authToken) => {
+  const twilioSays = async (
+    kind: 'sms' | 'whatsapp',
+    form: Record<string, string>,
+    { token = peer.authToken, signed = (url: string) => url } = {},
+  ) => {
     const { callbackUrl } = good(await get(`channels?kind=${kind}&propertyId=${own.house.propertyId}`)).data[0] as {
       callbackUrl: string
     }
@@ -97,7 +101,7 @@ describe('a house that writes to its guests', function () {
       raw: new URLSearchParams(form).toString(),
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        'x-twilio-signature': getExpectedTwilioSignature(token, callbackUrl, form),
+        'x-twilio-signature': getExpectedTwilioSignature(token, signed(callbackUrl), form),
       },
     })
   }
@@ -221,7 +225,9 @@ describe('a house that writes to its guests', function () {
     await deliverAll()
     const [text] = peer.texts
     const state = (MessageStatus: string) => ({ MessageSid: text?.sid ?? '', MessageStatus })
-    expect((await twilioSays('sms', state('delivered'), 'somebody')).status).to.equal(401)
+    expect((await twilioSays('sms', state('delivered'), { token: 'somebody' })).status).to.equal(401)
+    const other = (url: string) => url.replace(/^https?/, (scheme) => (scheme === 'http' ? 'https' : 'http'))
+    expect((await twilioSays('sms', state('delivered'), { signed: other })).status).to.equal(401)
     expect((await twilioSays('whatsapp', state('delivered'))).status).to.equal(200)
     for (const word of ['delivered', 'delivered', 'sent', 'undelivered', 'queued'])
       expect((await twilioSays('sms', state(word))).status).to.equal(200)
@@ -328,7 +334,11 @@ describe('a house that writes to its guests', function () {
       raw: 'List-Unsubscribe=One-Click',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     }
+    const has = (features: string) =>
+      own.world.database.admin.raw(`update tenant set features = ${features} where id = ?`, [own.house.tenantId])
+    await has(`array_remove(features, 'ocp')`)
     for (let time = 0; time < 2; time += 1) expect((await own.world.request('POST', path, click)).status).to.equal(200)
+    await has(`features || '{ocp}'`)
     expect((await own.world.request('POST', `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`)).status).to.equal(
       404,
     )

@@ -4,14 +4,23 @@ import { sql } from '../../db/lib/connection.ts'
 import { quietUntil } from '../../db/ocp/checks.ts'
 import { matches } from '../../db/ocp/rules/automation-conditions.ts'
 import type { Stay } from '../../db/ocp/rules/automation-conditions.ts'
+import {
+  changeAutomation,
+  createAutomation,
+  publishTemplate,
+  changeTemplate,
+  triggerEvents,
+} from '../../db/ocp/index.ts'
 import { dueAt, planStay } from '../../db/ocp/plan-stay.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
+import { reinstate, waiveDeposit } from '../../db/reservations/index.ts'
 import type { MessageRow } from '../../db/rows.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { deliverAll, makeConfirmed, useMailPeer } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
+import { makeTemplate } from './records.ts'
 
 const stay: Stay = {
   id: 'r',
@@ -39,6 +48,19 @@ const stay: Stay = {
 }
 const at = (trigger: Parameters<typeof dueAt>[0], of: Partial<Stay> = {}) =>
   dueAt(trigger, { ...stay, ...of }, null)?.toISOString() ?? null
+
+describe('automations', () => {
+  it('may wait for these events', () => {
+    const ofStay = 'held confirmed amended moved checked_in checked_out cancelled no_show_recorded expired reinstated'
+    expect([...triggerEvents].sort()).to.deep.equal(
+      [
+        ...ofStay.split(' ').map((move) => `reservation.${move}`),
+        ...['deposit.due_date_reached', 'payment.captured', 'payment.failed', 'refund.succeeded'],
+        ...['unit.made_ready', 'group.confirmed', 'issue.opened', 'issue.resolved'],
+      ].sort(),
+    )
+  })
+})
 
 describe('dated messages', () => {
   it('come at the local time of the house, across both clock changes', () => {
@@ -170,6 +192,93 @@ describe('dated messages', () => {
       await deliverAll()
       expect((await planned()).map((one) => one.status)).to.deep.equal(['sent'])
       expect(mail.peer.mails).to.have.length(1)
+    })
+
+    it('follow their automation and the version in use', async () => {
+      await makeConfirmed(house)
+      await makeConfirmed(house, { from: 60 })
+      await deliverAll()
+      const [row] = await house.inHouse((trx) =>
+        sql<{ id: string; templateId: string }>(
+          trx,
+          `select id, template_id from automation where name = 'Before arrival'`,
+        ),
+      )
+      const change = (more: Parameters<typeof changeAutomation>[2]) =>
+        house.inHouse((trx) => changeAutomation(trx, row?.id ?? '', more))
+      const times = async () => (await planned()).map((one) => one.scheduledFor.toISOString()).toSorted()
+      await change({ trigger: { anchor: 'arrival', days: -3, at: '09:30' } })
+      await deliverAll()
+      const due = [30, 60].map((day) => `${addDays(house.day(day), -3)}T12:30:00.000Z`)
+      expect(await times()).to.deep.equal(due)
+      await change({ enabled: false })
+      await deliverAll()
+      expect((await planned()).map((one) => `${one.status} ${one.reason}`)).to.deep.equal(
+        Array(2).fill('cancelled not_wanted'),
+      )
+      await change({ enabled: true, conditions: { minNights: 30 } })
+      await deliverAll()
+      expect((await planned()).map((one) => one.status)).to.deep.equal(Array(2).fill('cancelled'))
+      await change({ conditions: {} })
+      await house.inHouse(async (trx) => {
+        const contents = [{ channel: 'email' as const, locale: 'en', subject: 'Soon', text: 'See you soon' }]
+        await changeTemplate(trx, row?.templateId ?? '', { contents })
+        await publishTemplate(trx, row?.templateId ?? '')
+      })
+      await deliverAll()
+      expect((await planned()).map((one) => one.status)).to.deep.equal(Array(2).fill('scheduled'))
+      const numbers = await house.inHouse((trx) =>
+        sql(trx, `select template_number from message where automation_id = ?`, [row?.id ?? '']),
+      )
+      expect(numbers).to.deep.equal(Array(2).fill({ templateNumber: 2 }))
+    })
+
+    it('return with a stay that is reinstated', async () => {
+      const bookingId = await makeConfirmed(house)
+      await house.inHouse((trx) => cancelReservations(trx, bookingId, { acceptedFee: 0, reason: 'changed_plans' }))
+      await deliverAll()
+      expect(await planned()).to.deep.equal([])
+      const [room] = (await readBooking(house, bookingId)).rooms
+      await house.inHouse((trx) => reinstate(trx, room?.id ?? '', { reason: 'a mistake' }))
+      await deliverAll()
+      expect((await planned()).map((one) => one.status)).to.deep.equal(['scheduled'])
+    })
+
+    it('say nothing of a deposit that was waived, or that money has covered', async () => {
+      const bookingId = await makeConfirmed(house)
+      const [room] = (await readBooking(house, bookingId)).rooms
+      const deposits = await house.inHouse(async (trx) => {
+        const templateId = await makeTemplate(trx, { context: 'reservation' })
+        await createAutomation(trx, { name: 'Due', templateId, trigger: { anchor: 'deposit_due', hours: -24 } })
+        return sql<{ id: string }>(
+          trx,
+          `insert into deposit (reservation_id, position, due_at, amount, origin)
+           select ?, n, now() + make_interval(days => 10 * n), 1000, 'manual' from generate_series(1, 3) n returning id`,
+          [room?.id],
+        )
+      })
+      await deliverAll()
+      const statuses = () =>
+        house.inHouse((trx) =>
+          sql<{ status: string }>(
+            trx,
+            `select m.status from message m join automation a on a.tenant_id = m.tenant_id and a.id = m.automation_id
+             where a.name = 'Due' order by m.scheduled_for`,
+          ),
+        )
+      const said = async () => (await statuses()).map(({ status }) => status)
+      expect(await said()).to.deep.equal(['scheduled', 'scheduled', 'scheduled'])
+      await house.inHouse((trx) =>
+        waiveDeposit(trx, room?.id ?? '', deposits[2]?.id ?? '', { reason: 'a guest of ours', expected: null }),
+      )
+      await deliverAll()
+      expect(await said()).to.deep.equal(['scheduled', 'scheduled', 'cancelled'])
+      await world.database.admin.transaction(async (trx) => {
+        await trx.raw(`set local session_replication_role = replica`)
+        await trx.raw(`update folio set credits = 1500 where reservation_id = ?`, [room?.id ?? ''])
+      })
+      await house.inHouse((trx) => planStay(trx, room?.id ?? ''))
+      expect(await said()).to.deep.equal(['cancelled', 'scheduled', 'cancelled'])
     })
 
     it('end with the stay', async () => {

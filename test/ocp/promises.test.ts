@@ -6,13 +6,10 @@ import { createGuest } from '../../db/guests/index.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import {
-  cancelCampaign,
   createAutomation,
-  createCampaign,
   createTemplate,
   decideSending,
   deletePastMessages,
-  launchCampaign,
   publishTemplate,
   queueMessage,
   receiveMessage,
@@ -29,7 +26,7 @@ import { readBooking } from '../support/stay.ts'
 import { startTwilioPeer } from '../support/twilio-peer.ts'
 import type { TwilioPeer } from '../support/twilio-peer.ts'
 import { until } from '../support/until.ts'
-import { channelOf, makeTemplate } from './records.ts'
+import { channelOf } from './records.ts'
 
 const minute = 60_000
 const email = 'ana@example.com'
@@ -93,18 +90,6 @@ describe('what messages promise', function () {
       )
       return guestId
     })
-  const launch = () =>
-    house.inHouse(async (trx) => {
-      const campaignId = await createCampaign(trx, {
-        propertyId: house.propertyId,
-        name: 'Winter',
-        templateId: await makeTemplate(trx, { marketing: true }),
-        plan: [by('email')],
-        segment: { languages: ['en'] },
-      })
-      await launchCampaign(trx, campaignId, undefined)
-      return campaignId
-    })
   /** Processes that wait for a lock of the transaction `trx`. */
   const waiters = async () =>
     (
@@ -144,7 +129,7 @@ describe('what messages promise', function () {
       })
       await sql(
         trx,
-        `update message_channel set transport = 'own', credentials = ?, verification = '{"status": "verified"}' where id = ?`,
+        `update message_channel set transport = 'own', credentials = ?, verification = '{"status": "verified"}', sender_address = '+15005550008' where id = ?`,
         [credentials, id],
       )
     })
@@ -153,7 +138,10 @@ describe('what messages promise', function () {
     await deliverAll()
     peer.behave('accept')
     await deliverAll(3 * minute)
-    expect(peer.texts).to.have.length(1)
+    expect(
+      peer.texts.map(({ from }) => from),
+      'the sender is the channel’s',
+    ).to.deep.equal(['+15005550008'])
     const [attempt] = await attemptsOf(house)
     expect(attempt).to.include({ status: 'sent', transport: 'own', providerId: peer.texts[0]?.sid })
   })
@@ -226,58 +214,6 @@ describe('what messages promise', function () {
       ]),
     )
     expect(said).to.deep.equal([{ decision: 'granted' }, { decision: 'withdrawn' }])
-  })
-
-  it('a campaign writes to an address once, though two profiles have it', async () => {
-    await willing('both@example.com')
-    await willing('both@example.com')
-    await launch()
-    await deliverAll()
-    expect(mail.peer.mails).to.have.length(1)
-    expect((await reasons()).toSorted()).to.deep.equal(['sent', 'suppressed already_sent'])
-  })
-
-  it('a campaign that is cancelled sends nothing from then on, also what was just being decided', async () => {
-    await willing('one@example.com')
-    const campaignId = await launch()
-    const { drain } = await import('../support/drain.ts')
-    await drain({ kinds: ['messages.expand-campaign'] })
-    await world.database.admin.raw(`update campaign set status = 'running', ended_at = null, expanded_at = null`)
-    const [message] = await messagesOf(house)
-    let deciding: Promise<unknown> = Promise.resolve()
-    await house.inHouse(async (trx) => {
-      await sql(trx, `select id from campaign where id = ? for no key update`, [campaignId])
-      await cancelCampaign(trx, campaignId)
-      deciding = house.inHouse((own) => decideSending(own, message?.id ?? '', message?.turn ?? 0))
-      await until(
-        async () =>
-          ((
-            await sqlOne<{ count: number }>(
-              world.database.admin,
-              `select count(*) as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-            )
-          )?.count ?? 0) > 0,
-        { withinMs: 20_000, what: 'the decision waits' },
-      )
-    })
-    expect(await deciding).to.deep.equal({ done: 'campaign_cancelled' })
-    expect(await attemptsOf(house)).to.deep.equal([])
-  })
-
-  it('a campaign whose feature ends is cancelled, and does not go on when the feature is back', async () => {
-    await willing('early@example.com')
-    const campaignId = await launch()
-    const has = (features: string) =>
-      world.database.admin.raw(`update tenant set features = ${features} where id = ?`, [house.tenantId])
-    await has(`array_remove(features, 'ocp')`)
-    await deliverAll()
-    await has(`features || '{ocp}'`)
-    await deliverAll()
-    const [campaign] = await house.inHouse((trx) =>
-      sql(trx, `select status, ended_at is not null as ended from campaign where id = ?`, [campaignId]),
-    )
-    expect(campaign).to.deep.equal({ status: 'cancelled', ended: true })
-    expect([await reasons(), mail.peer.mails.length]).to.deep.equal([[], 0])
   })
 
   it('no text goes to a number that a stranger gave, before a payment or a proven e-mail', async () => {

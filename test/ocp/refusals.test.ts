@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { sql } from '../../db/lib/connection.ts'
+import { createGuest } from '../../db/guests/index.ts'
+import { createIssue } from '../../db/issues/index.ts'
+import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { suppress } from '../../db/ocp/index.ts'
 import { useOwner } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
 import { useMailPeer } from '../support/messages.ts'
-import { makeTemplate } from './records.ts'
+import { channelOf, makeTemplate } from './records.ts'
 
 describe('What a house is not let write', function () {
   this.timeout(60_000)
@@ -67,6 +69,44 @@ describe('What a house is not let write', function () {
     expect(said(await send('POST', `templates/${id}/archive`))).to.deep.equal([422, 'template_in_use'])
     good(await send('PATCH', `automations/${automationId}`, { enabled: false }))
     good(await send('POST', `templates/${id}/archive`))
+  })
+
+  it('from a number that is no sender of its own account', async () => {
+    const id = await channelOf(own.house, 'sms')
+    const change = (more: object) => send('PATCH', `channels/${id}`, more)
+    const senderAddress = '+5524999990000'
+    expect((await change({ transport: 'platform', senderAddress })).status).to.equal(400)
+    expect((await change({ senderAddress: 'hello@sol.example' })).status).to.equal(400)
+    expect(good(await change({ transport: 'sandbox', senderAddress }))).to.include({ senderAddress })
+    const mail = await channelOf(own.house, 'email')
+    expect((await send('PATCH', `channels/${mail}`, { senderAddress })).status).to.equal(400)
+  })
+
+  it('of an issue that the house does not have; of one that it has, to its guest', async () => {
+    const contents = [
+      { channel: 'email', locale: 'en', subject: 'Told', text: '{{issue.number}}: {{issue.title | default:"-"}}' },
+    ]
+    const { id: templateId } = good(await template({ context: 'issue', contents }), 201)
+    good(await send('POST', `templates/${templateId}/publish`))
+    const issueId = await own.house.inHouse(async (trx) => {
+      const guestId = await createGuest(trx, { firstName: 'Rui', source: 'staff', email: 'rui@example.com' } as never)
+      const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = 'equipment'`)
+      const { propertyId } = own.house
+      const issue = {
+        propertyId,
+        categoryId: category?.id ?? '',
+        title: 'A lamp',
+        priority: 'normal' as const,
+        guestId,
+      }
+      return createIssue(trx, issue)
+    })
+    const about = (id: string | undefined) =>
+      message({ text: undefined, recipient: undefined, templateId, ...(id ? { data: { issueId: id } } : {}) })
+    expect((await about(undefined)).status).to.equal(400)
+    expect(said(await about(randomUUID()))).to.deep.equal([422, 'reference_not_found'])
+    expect(good(await about(issueId), 201)).to.include({ issueId, status: 'queued' })
+    expect((await message({ data: { guestAccessCodeId: randomUUID() } })).status).to.equal(400)
   })
 
   it('to somebody again who has complained', async () => {

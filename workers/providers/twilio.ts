@@ -29,10 +29,11 @@ const clientOf = ({ account }: Pick<Outgoing, 'account'>): Client => {
 
 type Sender = { from: string } | { messagingServiceSid: string }
 
-const senderOf = ({ kind, account }: Pick<Outgoing, 'kind' | 'account'>): Sender => {
+const senderOf = ({ kind, account, fromAddress }: Pick<Outgoing, 'kind' | 'account' | 'fromAddress'>): Sender => {
   const named = (number: string) => ({ from: kind === 'whatsapp' ? `whatsapp:${number}` : number })
   if (account && 'twilio' in account) {
     const { messagingServiceSid, from } = account.twilio
+    if (fromAddress !== null) return named(fromAddress)
     return messagingServiceSid ? { messagingServiceSid } : named(from ?? '')
   }
   return named(

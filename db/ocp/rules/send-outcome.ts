@@ -36,7 +36,7 @@ export type Outgoing = {
   to: string
   toName: string
   fromName: string | null
-  /** The sender of the tenant's own, where it is proven; null is the service's. */
+  /** The sender of the tenant's own, where it is proven; null is that of the account. */
   fromAddress: string | null
   replyTo: string | null
   subject: string
