@@ -82,6 +82,6 @@ export const payoutTarget: StatementTarget = {
   open: `select p.id, p.amount, coalesce(p.arrives_on, p.created_on) as date, 'payout' as words
     from payout p join gateway_account g on g.tenant_id = p.tenant_id and g.id = p.gateway_account_id
     where p.tenant_id = :tenantId and g.book_id = cast(:bookId as uuid) and p.currency = :currency and p.status in ('pending', 'in_transit', 'paid')
-      and p.amount = any(cast(:amounts as bigint[])) and not exists (select ${bookedFor}
+      and p.amount = l.amount and not exists (select ${bookedFor}
         and not exists (select from cash_movement r where r.tenant_id = m.tenant_id and r.reverses_id = m.id))`,
 }

@@ -61,5 +61,5 @@ export const payableTarget: StatementTarget = {
     from payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id
     left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
     where p.tenant_id = :tenantId and p.book_id = cast(:bookId as uuid) and p.currency = :currency and p.status in ('approved', 'partly_paid') and i.open > 0
-      and -i.open = any(cast(:amounts as bigint[]))`,
+      and i.open = l.owed`,
 }

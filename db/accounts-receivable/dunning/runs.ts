@@ -151,16 +151,21 @@ const messagesOf = (runId: string, debtor: Debtor, mine: readonly Mine[], writer
 
 const customersAtOnce = 250
 
-/** Notices of the next customers that have no message yet. The plan goes along the index of the run, since a fresh run is in no statistics. */
+/**
+ * Notices of the next customers that have no message yet. Each customer's are looked up by the index of the run: the notices of a fresh run are in no
+ * statistics, and a join was planned as if there were one.
+ */
 const nextOf = (trx: Trx, runId: string, after: string | null): Promise<Mine[]> =>
   sql<Mine>(
     trx,
     `with next as materialized (
        select distinct x.customer_id from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.status = 'queued'
          and x.message_ids = '{}' and (cast(:after as uuid) is null or x.customer_id > cast(:after as uuid)) order by x.customer_id limit ${customersAtOnce})
-     select n.id, n.customer_id, n.channels, n.stop_credit, n.level, r.property_id from next
-     join dunning_notice n on n.tenant_id = :tenantId and n.dunning_run_id = :runId and n.customer_id = next.customer_id and n.status = 'queued' and n.message_ids = '{}'
-     join receivable r on r.tenant_id = n.tenant_id and r.id = n.receivable_id
+     select n.id, n.customer_id, n.channels, n.stop_credit, n.level,
+       (select r.property_id from receivable r where r.tenant_id = :tenantId and r.id = n.receivable_id) as property_id
+     from next cross join lateral (
+       select x.* from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.customer_id = next.customer_id
+         and x.status = 'queued' and x.message_ids = '{}' order by x.id offset 0) n
      order by n.customer_id, n.id`,
     { tenantId: contextOf(trx).tenantId, runId, after },
   )

@@ -95,5 +95,5 @@ export const receivableStatementTarget: StatementTarget = {
     from receivable_installment i join receivable p on p.tenant_id = i.tenant_id and p.id = i.receivable_id
     join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id
     where p.tenant_id = :tenantId and p.book_id = cast(:bookId as uuid) and p.currency = :currency and p.status in ('issued', 'partly_paid') and i.open > 0
-      and i.open = any(cast(:amounts as bigint[]))`,
+      and i.open = l.amount`,
 }

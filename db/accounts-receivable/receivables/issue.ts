@@ -40,13 +40,22 @@ const postedLines = (trx: Trx, id: string) =>
     [contextOf(trx).tenantId, id],
   )
 
-/** Raises the posting of an invoice as the last step. What came from folios stands in the ledger already (R3). */
-const post = async (trx: Trx, row: ReceivableRecord): Promise<void> => {
-  const lines = await postedLines(trx, row.id)
-  const customer = await sqlOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
-    contextOf(trx).tenantId,
-    row.customerId,
+/** The facts of an invoice that its posting needs. */
+const postedFacts = (trx: Trx, { id, customerId }: ReceivableRecord) =>
+  Promise.all([
+    postedLines(trx, id),
+    sqlOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
+      contextOf(trx).tenantId,
+      customerId,
+    ]),
   ])
+
+/** Raises the posting of an invoice as the last step. What came from folios stands in the ledger already (R3). */
+const post = async (
+  trx: Trx,
+  row: ReceivableRecord,
+  [lines, customer]: Awaited<ReturnType<typeof postedFacts>>,
+): Promise<void> => {
   const placed = ({ costCenterId, propertyId }: Pick<Line, 'costCenterId' | 'propertyId'>) => ({
     ...(costCenterId === null ? {} : { costCenterId }),
     ...(propertyId === null ? {} : { propertyId }),
@@ -114,7 +123,7 @@ export const issueReceivable = async (
   note(trx, id, { command: 'issue', from: 'draft', to: isOpening ? 'issued' : 'issuing' })
   if (!isOpening) return requestNumber(trx, 'receivable', id)
   await tell(trx, receivableIssued, id)
-  await post(trx, row)
+  await post(trx, row, await postedFacts(trx, row))
 }
 
 /** The numbering of documents (R7): all other work comes first, the number and its note last. */
@@ -122,12 +131,15 @@ export const numberedReceivables: Numbered = {
   prepare: async (trx, id) => {
     const [row] = await lockReceivables(trx, [id])
     if (row?.status !== 'issuing' || row.number !== null) return null
-    await beginVersions(trx, receivableSide, [id], row.postingOn)
     note(trx, id, { command: 'number', from: 'issuing', to: 'issued' })
-    const installments = await installmentsIn(trx, receivableSide, [id])
+    const [installments, facts] = await Promise.all([
+      installmentsIn(trx, receivableSide, [id]),
+      row.billed ? null : postedFacts(trx, row),
+      beginVersions(trx, receivableSide, [id], row.postingOn),
+      requestFiscal(trx, 'receivable', [id]),
+    ])
     const dueOn = installments.map((one) => one.dueOn).toSorted()[0] ?? null
-    if (!row.billed) await post(trx, row)
-    await requestFiscal(trx, 'receivable', [id])
+    if (facts) await post(trx, row, facts)
     const { bookId, issuedOn, propertyId, customerId, total, currency } = row
     return {
       series: { bookId, kind: 'invoice', year: Number(issuedOn.slice(0, 4)) },

@@ -69,9 +69,9 @@ const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): 
     `select l.id as line_id, 'movement' as kind, c.id, c.amount, c.date, c.words, c.certain, ${near} as days
      from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txids text[])
      cross join lateral (
-       ${movementsWhere(`abs(m.amount) = abs(l.amount) and m.booked_on <= l.booked_on`, false, 'order by m.booked_on desc, m.id')}
+       ${movementsWhere(`m.booked_on <= l.booked_on`, false, 'order by m.booked_on desc, m.id')}
        union all
-       ${movementsWhere(`abs(m.amount) = abs(l.amount) and m.booked_on > l.booked_on`, false, 'order by m.booked_on, m.id')}
+       ${movementsWhere(`m.booked_on > l.booked_on`, false, 'order by m.booked_on, m.id')}
        union all
        ${movementsWhere(`m.end_to_end_id = l.e2e`, true)}
        union all
@@ -103,15 +103,16 @@ const recordsFor = async (trx: Trx, accountId: string, lines: readonly OpenLine[
     bookId: place?.bookId ?? '',
     currency: place?.currency ?? '',
     accountId,
-    amounts: lines.map(({ amount }) => amount),
-    lines: JSON.stringify(lines.map(({ id, amount, bookedOn }) => ({ id, amount, booked_on: bookedOn }))),
+    lines: JSON.stringify(
+      lines.map(({ id, amount, bookedOn }) => ({ id, amount, owed: -amount, booked_on: bookedOn })),
+    ),
   }
   const found = [...statementTargets()].map(([kind, { open }]) =>
     sql<Candidate>(
       trx,
       `select l.id as line_id, '${kind}' as kind, c.id, c.amount, c.date, c.words, false as certain, ${near} as days
-       from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date)
-       join lateral (select x.* from (${open}) x where x.amount = l.amount order by abs(x.date - l.booked_on), x.id limit ${perKind}) c on true`,
+       from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, owed bigint, booked_on date)
+       join lateral (select x.* from (${open}) x order by abs(x.date - l.booked_on), x.id limit ${perKind}) c on true`,
       values,
     ),
   )

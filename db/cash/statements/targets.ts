@@ -44,8 +44,8 @@ export type StatementTarget = {
   /** Source types of the movements that it books. */
   books: readonly string[]
   /**
-   * Open documents: the statement selects `id`, `amount` (signed as the bank would say it), `date` and `words` where amounts are any of `:amounts`. `:tenantId`, `:bookId`,
-   * `:currency` and `:accountId` are bound.
+   * Open documents of the amount of a line `l`: the statement selects `id`, `amount` (signed as the bank would say it), `date` and `words` where that is `l.amount`;
+   * `l.owed` is the amount turned. `:tenantId`, `:bookId`, `:currency` and `:accountId` are bound.
    */
   open: string
 }
