@@ -36,8 +36,20 @@ describe('Guests at the desk', () => {
     expect(made.body.consents[0]).to.include({ purpose: 'marketing_email', decision: 'granted' })
     expect(made.body.masked).to.deep.equal(['birthDate', 'documents'])
     expect(JSON.stringify(made.body)).to.not.contain('1990-02-28')
-    for (const q of ['conceicao maria', 'MARIA@example.com', '0001', '+55 24 99999-0001', number, 'da Conceição'])
+    for (const q of [
+      'conceicao maria',
+      'MARIA@example.com',
+      '0001',
+      '+55 24 99999-0001',
+      '(24) 99999-0001',
+      number,
+      'da Conceição',
+    ])
       expect((await call('GET', `guests?q=${encodeURIComponent(q)}`)).body.data[0]?.id, q).to.equal(made.body.id)
+    const passport = { kind: 'passport', countryCode: 'PT', number: 'YC 129-871' }
+    expect((await call('POST', `guests/${made.body.id}/documents`, passport)).status).to.equal(201)
+    const typed = await call('GET', 'guests?q=yc129871')
+    expect(typed.body.data.map((one: { id: string }) => one.id)).to.deep.equal([made.body.id])
     for (const q of ['%', '_a_', 'zz'])
       expect((await call('GET', `guests?q=${encodeURIComponent(q.padEnd(3, ' '))}`)).body.data, q).to.deep.equal([])
   })
