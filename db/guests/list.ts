@@ -1,3 +1,4 @@
+import { toE164 } from '../../config/phone-numbers.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql } from '../lib/connection.ts'
@@ -38,8 +39,25 @@ const mostFound = 2_000
 type Found = Pick<GuestFilter, 'q' | 'email' | 'phone' | 'document'>
 const ids = (rows: { id: string }[]) => rows.map((row) => row.id)
 
-const byIndex = async (trx: Trx, column: 'email_index' | 'phone_index' | 'phone_tail_index', index: Buffer) =>
+const byIndex = async (trx: Trx, column: 'email_index' | 'phone_tail_index', index: Buffer) =>
   ids(await sql<{ id: string }>(trx, `select id from guest where ?? = ? limit ?`, [column, index, mostFound]))
+/** A whole telephone number, also as people of the houses' countries write it among themselves. */
+const byPhone = async (trx: Trx, text: string): Promise<string[]> => {
+  const countries = text.trim().startsWith('+')
+    ? []
+    : await sql<{ country: string }>(
+        trx,
+        `select distinct address ->> 'countryCode' as country from property where address ->> 'countryCode' is not null`,
+      )
+  const numbers = [text, ...countries.flatMap(({ country }) => toE164(text, country) ?? [])]
+  const indexes = numbers.map((number) => blindIndex(trx, 'phone', number))
+  return ids(
+    await sql<{ id: string }>(trx, `select id from guest where phone_index = any(?::bytea[]) limit ?`, [
+      indexes,
+      mostFound,
+    ]),
+  )
+}
 const byDocument = async (trx: Trx, number: string) =>
   ids(
     await sql<{ id: string }>(trx, `select guest_id as id from guest_document where number_index = ? limit ?`, [
@@ -64,13 +82,16 @@ const byText = async (trx: Trx, q: string): Promise<string[]> => {
   const digits = text.replace(/\D/g, '')
   if (/^[\d\s+().\-/]+$/.test(text) && digits !== '') {
     if (digits.length === 4) return byIndex(trx, 'phone_tail_index', blindIndex(trx, 'phone_tail', digits))
-    return [...(await byIndex(trx, 'phone_index', blindIndex(trx, 'phone', text))), ...(await byDocument(trx, text))]
+    return [...(await byPhone(trx, text)), ...(await byDocument(trx, text))]
   }
   const words = plainText(text).split(' ').filter(Boolean)
   if (words.join('').length < 3) return []
   // The beginnings of words are what people type; a part from the middle is looked for where these find nobody.
   const found = await byWords(trx, words)
-  return found.length > 0 ? found : byPattern(trx, words)
+  if (found.length > 0) return found
+  const inside = await byPattern(trx, words)
+  // No name has digits: a number with letters is that of a document.
+  return inside.length === 0 && /\d/.test(text) ? byDocument(trx, text) : inside
 }
 
 /**
@@ -81,7 +102,7 @@ export const findGuests = async (trx: Trx, { q, email, phone, document }: Found)
   const found: string[][] = []
   if (q !== undefined) found.push(await byText(trx, q))
   if (email !== undefined) found.push(await byIndex(trx, 'email_index', blindIndex(trx, 'email', email)))
-  if (phone !== undefined) found.push(await byIndex(trx, 'phone_index', blindIndex(trx, 'phone', phone)))
+  if (phone !== undefined) found.push(await byPhone(trx, phone))
   if (document !== undefined) found.push(await byDocument(trx, document))
   if (found.length === 0) return null
   const survivors = await Promise.all(found.map((list) => survivorsOf(trx, list)))

@@ -152,6 +152,18 @@ describe('A rooming list', () => {
     const refused = await send([row('r1', { departure: house.day(2) }), row('r3')])
     expect([refused.status, refused.body.code]).to.deep.equal([422, 'rooming_list_invalid'])
     expect(refused.body.errors).to.deep.equal([{ field: 'rows.0.departure', message: 'use_amendment' }])
+    const { body: barred } = await manager.send('POST', 'guests', { firstName: 'Max', lastName: 'Barred' })
+    await manager.send('POST', `guests/${barred.id}/blocks`, { level: 'refuse', reason: 'Broke the door' })
+    const strange = [
+      row('r1', { guests: [{ guestId: barred.id }] }),
+      row('r2', { guests: [{ guestId: house.poolId }] }),
+    ]
+    const kept = await send(strange)
+    expect(kept.body.errors.map((one: { field: string }) => one.field)).to.deep.equal([
+      'rows.0.blockers.guest_barred',
+      'rows.1.guests.0.guestId',
+    ])
+    expect((await people()).map(({ name, role }) => [name, role])).to.deep.include(['Lia', 'primary'])
     expect(await bookings()).to.have.lengthOf(2)
     await exact()
   })

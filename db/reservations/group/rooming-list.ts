@@ -8,7 +8,9 @@ import { emit } from '../../lib/events.ts'
 import { closeForms, fillAges, openForms } from '../../guests/index.ts'
 import { propertyFor } from '../../properties/index.ts'
 import type { BookingGroupRow, ReservationRow } from '../../rows.ts'
+import { barredAmong } from '../party.ts'
 import type { Named } from '../party.ts'
+import { refuseBlocked } from '../rules/blockers.ts'
 import { groupLifecycle } from '../rules/groups.ts'
 import { tellGuestsChanged } from '../stay-guests.ts'
 import { factOf } from './allotment.ts'
@@ -87,6 +89,8 @@ const renameRow = async (trx: Trx, language: string, known: Known, row: RoomingR
   const [booker] = people
   if (!booker) return
   const ids = people.map((one) => one.guestId)
+  const added = ids.filter((id) => !known.guests.some((one) => one.guestId === id))
+  refuseBlocked((await barredAmong(trx, known.propertyId, added)).blockers)
   await sql(
     trx,
     `update reservation_guest n set responsible_id = null from reservation_guest a

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { forgetLimits } from '../auth/support.ts'
+import { useWorld } from '../support/world.ts'
+import { useGuests } from './support.ts'
+
+describe('Guests whom other modules name', () => {
+  const world = useWorld()
+  const desk = useGuests(world)
+  const { call, create, rows } = desk
+  beforeEach(() => forgetLimits(world))
+
+  const merge = (survivor: string, mergedGuestId: string) =>
+    call('POST', `guests/${survivor}/merge`, { mergedGuestId, reason: 'One person' })
+
+  it('are meant by the survivor, and refused once erased, wherever another module names a guest', async () => {
+    const { house } = desk
+    const [survivor, merged, erased] = [
+      await create({ email: 's@example.com' }),
+      await create({ email: 'm@example.com' }),
+      await create({ email: 'e@example.com' }),
+    ]
+    await merge(survivor, merged)
+    const owner = { role: 'owner' }
+    const asked = { guestId: erased, kind: 'erasure', channel: 'email' }
+    const { body: request } = await call('POST', 'privacy-requests', asked, owner)
+    const approval = { identityMethod: 'document', planHash: request.plan.hash }
+    await call('POST', `privacy-requests/${request.id}/approve`, approval, owner)
+    const { propertyId } = house
+    const person = { kind: 'person', legalName: 'Ana Lima', currency: 'BRL' }
+    const { body: customer } = await call('POST', 'accounts-receivable/customers', person, owner)
+    const [conversation] = await rows<{ id: string }>(
+      `insert into conversation (property_id, kind, address_index) values (?, 'email', decode(repeat('07', 16), 'hex')) returning id`,
+      [propertyId],
+    )
+    const item = { propertyId, direction: 'found', category: 'clothing', description: 'A scarf' }
+    const naming: [string, string, object][] = [
+      ['POST', 'ocp/messages', { propertyId, text: { text: 'Welcome' } }],
+      ['PATCH', `ocp/conversations/${conversation?.id}`, {}],
+      ['POST', 'payments/methods', { consentTextVersion: '1' }],
+      ['POST', 'accounts-receivable/customers', person],
+      ['PATCH', `accounts-receivable/customers/${customer.id}`, {}],
+      ['POST', 'issues/lost-items', item],
+    ]
+    for (const [method, path, body] of naming) {
+      const name = (guestId: string) => call(method, path, { ...body, guestId }, owner)
+      const refused = await name(erased)
+      expect([refused.status, refused.body.code], `${path} ${JSON.stringify(refused.body)}`).to.deep.equal([
+        409,
+        'guest_erased',
+      ])
+      expect(refused.body.errors[0].field, path).to.equal('guestId')
+      const strange = await name(propertyId)
+      expect(strange.body.code, path).to.equal('reference_not_found')
+      const done = await name(merged)
+      expect(JSON.stringify(done.body), `${path} ${done.status}`).to.contain(survivor).and.not.contain(merged)
+      if (path === 'accounts-receivable/customers') await rows(`delete from customer where guest_id = ?`, [survivor])
+    }
+  })
+
+  it('bring notes and warnings of all of them to the desk that books them, reads the lists and checks them in', async () => {
+    const { propertyId, unitTypeId, ratePlanId, today, day } = desk.house
+    const [survivor, merged, later] = [await create(), await create(), await create()]
+    const note = (alertAt: string, text: string, audience = 'front_desk') =>
+      call('POST', `guests/${merged}/notes`, { text, audience, alertAt })
+    await note('booking', 'Wants the garden')
+    await note('booking', 'Pays late', 'billing')
+    await note('check_in', 'Signs in German')
+    await call('POST', `guests/${merged}/blocks`, { level: 'warn', reason: 'Loud' })
+    await merge(survivor, merged)
+    const room = { unitTypeId, ratePlanId, arrival: today, departure: day(1), adults: 2, childrenAges: [] }
+    const book = (guestId: string, role: string) =>
+      call('POST', 'bookings', { propertyId, source: 'desk', booker: { guestId }, rooms: [room] }, { role })
+    const texts = (alerts: { text: string }[]) => alerts.map((one) => one.text)
+    const made = await book(survivor, 'receptionist')
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    expect(texts(made.body.alerts)).to.deep.equal(['Wants the garden', 'Pays late'])
+    expect(made.body.warnings.map((one: { code: string }) => one.code)).to.deep.equal(['guest_warned'])
+    const [{ id }] = made.body.reservations
+    const atDoor = async (role: string) => {
+      const { body } = await call('GET', `reservations/${id}/transitions`, undefined, { role })
+      return texts(body.commands.find((one: { id: string }) => one.id === 'T13').alerts)
+    }
+    expect([await atDoor('manager'), await atDoor('finance')]).to.deep.equal([['Signs in German'], []])
+    const { body: arrivals } = await call('GET', `front-desk/arrivals?propertyId=${propertyId}`)
+    expect(
+      texts(arrivals.data.find((one: { reservationId: string }) => one.reservationId === id).alerts),
+    ).to.deep.equal(['Signs in German'])
+    const other = await book(later, 'manager')
+    expect([other.body.alerts, other.body.warnings]).to.deep.equal([[], []])
+    const stay = other.body.reservations[0].id
+    const added = await call('POST', `reservations/${stay}/guests`, { guestId: merged })
+    expect(texts(added.body.alerts), 'whoever is added').to.include('Wants the garden')
+    expect(added.body.warnings).to.have.length(1)
+    const [first, second] = [await create(), await create()]
+    const { body: third } = await book(second, 'manager')
+    await merge(first, second)
+    const twice = await call('POST', `reservations/${third.reservations[0].id}/guests`, { guestId: first })
+    expect(twice.body.code, 'one person').to.equal('duplicate')
+  })
+
+  it('stay while anything names them, whatever module it is of', async () => {
+    const { propertyId, unitTypeId, ratePlanId, day } = desk.house
+    const owner = () => ({ role: 'owner', idempotencyKey: randomUUID() })
+    const room = { unitTypeId, ratePlanId, arrival: day(5), departure: day(6), adults: 2, childrenAges: [] }
+    const other = await create()
+    const { body: booking } = await call('POST', 'bookings', {
+      propertyId,
+      source: 'desk',
+      booker: { guestId: other },
+      rooms: [room],
+    })
+    const reservationId = booking.reservations[0].id as string
+    const naming: [string, (guestId: string) => [string, object]][] = [
+      ['booker', (guestId) => ['bookings', { propertyId, source: 'desk', booker: { guestId }, rooms: [room] }]],
+      ['companion', (guestId) => [`reservations/${reservationId}/guests`, { guestId }]],
+      ['payer', (payerGuestId) => ['folios', { propertyId, kind: 'guest', reservationId, label: 'x', payerGuestId }]],
+      ['quote', (guestId) => ['quotes', { propertyId, guestId, rooms: [room] }]],
+      [
+        'waitlist',
+        (guestId) => [
+          'waitlist',
+          { propertyId, guestId, unitTypeIds: [unitTypeId], arrival: day(5), departure: day(6), adults: 1 },
+        ],
+      ],
+      ['message', (guestId) => ['ocp/messages', { propertyId, guestId, text: { text: 'Welcome' } }]],
+      [
+        'lost item',
+        (guestId) => [
+          'issues/lost-items',
+          { propertyId, guestId, direction: 'found', category: 'clothing', description: 'A scarf' },
+        ],
+      ],
+      [
+        'customer',
+        (guestId) => [
+          'accounts-receivable/customers',
+          { kind: 'person', legalName: 'Ana Lima', currency: 'BRL', guestId },
+        ],
+      ],
+      ['request', (guestId) => ['privacy-requests', { guestId, kind: 'access', channel: 'email' }]],
+    ]
+    for (const [what, asked] of naming) {
+      const id = await create({ email: `${randomUUID().slice(0, 8)}@example.com` })
+      const [path, body] = asked(id)
+      const made = await call('POST', path, body, owner())
+      expect(made.status, `${what} ${JSON.stringify(made.body)}`).to.equal(201)
+      const kept = await call('DELETE', `guests/${id}`)
+      expect([kept.status, kept.body.code], what).to.deep.equal([409, 'guest_in_use'])
+    }
+    // A merge that was undone is history of both.
+    const [survivor, merged] = [await create(), await create()]
+    await call('POST', `guests/${survivor}/merge`, { mergedGuestId: merged, reason: 'One person' })
+    expect((await call('DELETE', `guests/${merged}`)).body.code).to.equal('guest_merged')
+    await call('POST', `guests/${merged}/unmerge`, { reason: 'Two people' })
+    for (const id of [survivor, merged])
+      expect((await call('DELETE', `guests/${id}`)).body.code).to.equal('guest_in_use')
+  })
+})
