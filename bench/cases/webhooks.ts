@@ -50,9 +50,9 @@ export const bench: Bench = async () => {
   try {
     // The pings.
     await receiver.heard(tenants)
-    const job = await bareJob(used, ids)
     // Connections plan their statements first.
     await run(ids, manyPerSecond * 0.4)
+    const job = await bareJob(used, ids)
     // Slower ones first: a machine that cannot keep up with one of them has a rate at which it can.
     const steps: Flow[] = []
     for (const share of [0.1, 0.2, 0.4, 1]) {

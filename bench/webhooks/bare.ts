@@ -10,7 +10,7 @@ import type { Used } from '../cpu.ts'
 import { sized } from '../size.ts'
 import { fact } from './fact.ts'
 
-const times = sized(2_000, 500)
+const times = sized(2_000, 1_000)
 
 const cost = async (used: () => Used, work: () => Promise<void>): Promise<Used> => {
   const before = used()
