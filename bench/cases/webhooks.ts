@@ -51,11 +51,11 @@ export const bench: Bench = async () => {
     // The pings.
     await receiver.heard(tenants)
     // Connections plan their statements first.
-    await run(ids, manyPerSecond * 0.4)
+    await run(ids, manyPerSecond * 0.2)
     const job = await bareJob(used, ids)
     // Slower ones first: a machine that cannot keep up with one of them has a rate at which it can.
     const steps: Flow[] = []
-    for (const share of [0.1, 0.2, 0.4, 1]) {
+    for (const share of [0.05, 0.1, 0.2, 1]) {
       steps.push(await run(ids, manyPerSecond * share))
       if (steps.some((step) => step.missing > 0)) break
     }
