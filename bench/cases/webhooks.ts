@@ -39,7 +39,14 @@ export const bench: Bench = async () => {
   const read = await reading(still)
   const bare = await bareParts(await watchProcessors({}), receiver.url(0), still)
   const ids: string[] = []
-  for (let count = 0; count < tenants; count += 1) ids.push(await open(count))
+  let opened = 0
+  const openOthers = async () => {
+    while (opened < tenants) {
+      opened += 1
+      ids.push(await open(opened))
+    }
+  }
+  await Promise.all([openOthers(), openOthers(), openOthers(), openOthers()])
   const [relay, clock, worker] = [
     await startChild('service', 'relay'),
     await startChild('service', 'scheduler', { clock: 'webhooks' }),
