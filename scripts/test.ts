@@ -4,11 +4,13 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { events } from '../config/events/all.ts'
 
 /**
  * The whole suite, in two runs side by side where there are two cores: much of it waits for locks and processes. Each has a PostgreSQL
  * and a Redis of its own. The cost of each module stands at the end, then the failures of all runs. `--runs=N` makes N runs; `--record`
- * keeps the cost of each file in test/seconds.json, by which files are shared out. Other arguments go to Mocha, in one run.
+ * keeps the cost of each file in test/seconds.json, by which files are shared out. Types of events that no test has raised are named. Other arguments go to
+ * Mocha, in one run.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url))
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
@@ -20,27 +22,33 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 /** By file below test/, without its ending. */
 type Seconds = Record<string, number>
-type Ended = { code: number; output: string; seconds: Seconds }
+type Ended = { code: number; output: string; seconds: Seconds; raised: string[] }
 
 const scratch = mkdtempSync(join(tmpdir(), 'pousada-test-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** The seconds that a run has recorded for its files. A run that died has recorded none. */
-const readSeconds = (file: string): Seconds => {
+/** What a run has recorded. One that died has recorded nothing. */
+const readRecord = <T>(file: string, nothing: T): T => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Seconds
+    return JSON.parse(readFileSync(file, 'utf8')) as T
   } catch {
-    return {}
+    return nothing
   }
 }
 
 const run = (args: string[], isShown: boolean): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const secondsFile = join(scratch, `${children.length}.json`)
+    const eventsFile = join(scratch, `${children.length}-events.json`)
     const child = spawn(process.execPath, [mocha, ...args], {
       cwd: checkout,
       stdio: isShown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TEST_SECONDS: secondsFile, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
+      env: {
+        ...process.env,
+        TEST_SECONDS: secondsFile,
+        TEST_EVENTS: eventsFile,
+        ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
+      },
     })
     children.push(child)
     let output = ''
@@ -49,7 +57,14 @@ const run = (args: string[], isShown: boolean): Promise<Ended> =>
         output += text
       })
     child.once('error', reject)
-    child.once('close', (code) => resolve({ code: code ?? 1, output, seconds: readSeconds(secondsFile) }))
+    child.once('close', (code) =>
+      resolve({
+        code: code ?? 1,
+        output,
+        seconds: readRecord<Seconds>(secondsFile, {}),
+        raised: readRecord<string[]>(eventsFile, []),
+      }),
+    )
   })
 
 /** The seconds that each file took when they were last recorded. A file without a record weighs by its size. */
@@ -124,6 +139,10 @@ const seconds: Seconds = Object.assign({}, ...ended.map((each) => each.seconds))
 console.log(`\n== seconds of each module\n${told(seconds)}`)
 const isWhole = ended.every(({ code }) => code === 0)
 if (isRecorded && isWhole) record(seconds)
+const raised = new Set(ended.flatMap((each) => each.raised))
+const unraised = events.map(({ type }) => type).filter((type) => !raised.has(type))
+if (unraised.length > 0)
+  console.log(`\n== ${unraised.length} types of events that no test raised\n${unraised.join('\n')}`)
 if (failed !== '') console.log(`\n== failures\n${failed}`)
 console.log(`${total[0]} passed, ${total[1]} failed, ${total[2]} skipped`)
 // No process.exit: what a pipe has not taken yet would be lost, the counts with it.

@@ -7,10 +7,9 @@ import { enqueueAll } from '../../db/lib/enqueue.ts'
 import { pingEndpoint } from '../../jobs/webhooks.ts'
 import { totalOf, usedEach } from '../cpu.ts'
 import type { Used } from '../cpu.ts'
-import { sized } from '../size.ts'
 import { fact } from './fact.ts'
 
-const times = sized(2_000, 500)
+const times = 1_000
 
 const cost = async (used: () => Used, work: () => Promise<void>): Promise<Used> => {
   const before = used()

@@ -5,7 +5,6 @@ import { emit } from '../../db/lib/events.ts'
 import { usedEach } from '../cpu.ts'
 import type { Used } from '../cpu.ts'
 import { percentile } from '../report.ts'
-import { sized } from '../size.ts'
 import { fact } from './fact.ts'
 
 export type Flow = {
@@ -19,7 +18,7 @@ export type Flow = {
   cost: Used
 }
 
-export const seconds = sized(10, 8)
+export const seconds = 6
 const quietMs = 15_000
 
 /** Writes events at a rate, and waits until all have arrived, or nothing has arrived for a quarter of one. */

@@ -11,7 +11,7 @@ const bare = `insert into event (id, type, entity, actor, request_id, changed, d
 
 /** Milliseconds of one event in a transaction of many: by `emit`, and as a bare insert. */
 export const writing = async (tenantId: string) => {
-  const events = sized(20_000, 4_000)
+  const events = sized(8_000, 4_000)
   const timed = async (work: (index: number) => Promise<void>) => {
     const from = performance.now()
     for (let done = 0; done < events; done += 200) await work(done)

@@ -8,15 +8,25 @@ const monthOf = (ms: number, ahead = 0): string => {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + ahead, 1)).toISOString()
 }
 
+const hourMs = 3_600_000
+let made = { hour: -1, first: '', end: '' }
+
+/** The months in which events are kept or written now, made anew each hour. */
+const keptMonths = () => {
+  const now = Date.now()
+  const hour = Math.floor(now / hourMs)
+  if (made.hour !== hour) made = { hour, first: monthOf(now - oldestDays * dayMs), end: monthOf(now + dayMs, 1) }
+  return made
+}
+
 /**
  * A condition that leaves the months of events that are kept. Its bounds are constants, other ones each month: a plan then has no other month in it,
  * neither of the past nor of those made ahead. Planning all of them cost more than what is read and written.
  */
-export const isRecent = (
-  column: 'occurred_at' | 'event_at' | 'd.event_at' | 'e.occurred_at',
-  now = Date.now(),
-): string =>
-  `${column} >= '${monthOf(now - oldestDays * dayMs)}'::timestamptz and ${column} < '${monthOf(now + dayMs, 1)}'::timestamptz`
+export const isRecent = (column: 'occurred_at' | 'event_at' | 'd.event_at' | 'e.occurred_at'): string => {
+  const { first, end } = keptMonths()
+  return `${column} >= '${first}'::timestamptz and ${column} < '${end}'::timestamptz`
+}
 
 /** A condition on deliveries `d`: it opens those months of the table alone that `monthsOf` names. */
 export const inMonths = () =>

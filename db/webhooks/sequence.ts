@@ -27,13 +27,19 @@ type Listening = { id: string; types: string[]; subjects: string[]; propertyIds:
 const unnumbered = () => `
   select id, type, property_id, occurred_at from event where sequence is null and ${isRecent('occurred_at')} order by occurred_at, id limit ${numberedAtOnce}`
 
-/** Times are known to the millisecond here. The bounds leave one month of the table, or two, to be opened. */
+/**
+ * Times are known to the millisecond here. The bounds leave one month of the table, or two, to be opened. Where one of the events did not get its number the head
+ * divides by zero, and nothing is numbered: a gap could not be told from a number that comes later.
+ */
 const numbering = () => `
-  update event e set sequence = n.sequence
-  from unnest(:ids::uuid[], :ats::timestamptz[], :sequences::bigint[]) as n (id, at, sequence)
-  where e.id = n.id and e.occurred_at >= n.at and e.occurred_at < n.at + interval '1 millisecond' and e.sequence is null
-    and e.occurred_at >= :first::timestamptz and e.occurred_at < :last::timestamptz + interval '1 millisecond'
-    and ${isRecent('e.occurred_at')}`
+  with numbered as (
+    update event e set sequence = n.sequence
+    from unnest(:ids::uuid[], :ats::timestamptz[], :sequences::bigint[]) as n (id, at, sequence)
+    where e.id = n.id and e.occurred_at >= n.at and e.occurred_at < n.at + interval '1 millisecond' and e.sequence is null
+      and e.occurred_at >= :first::timestamptz and e.occurred_at < :last::timestamptz + interval '1 millisecond'
+      and ${isRecent('e.occurred_at')}
+    returning 1)
+  update event_head set last_sequence = :newest::bigint / (select (count(*) = cardinality(:ids::uuid[]))::int from numbered)`
 
 /**
  * Asks for a sender of an endpoint, whose row the caller holds: a sender looks for what is due under the same lock before it ends, so
@@ -120,8 +126,8 @@ export const numberEvents = async (trx: Trx): Promise<number> => {
     sequences: events.map(({ sequence }) => sequence),
     first: first.occurredAt,
     last: last.occurredAt,
+    newest: last.sequence,
   })
-  later(trx, `update event_head set last_sequence = ?`, [last.sequence])
   const features = tenant?.features ?? []
   if (endpoints.length === 0 || !features.includes('webhooks')) return events.length
   const offered = events.filter(({ type }) => {

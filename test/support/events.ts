@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import type { Knex } from 'knex'
 import { events } from '../../config/events/all.ts'
 import { compile } from '../../config/validator.ts'
@@ -33,6 +34,10 @@ const problemsOf = ({ type, entity, changed, data }: Written): string[] => {
   ]
 }
 
+const raised = new Set<string>()
+const { TEST_EVENTS: raisedFile } = process.env
+if (raisedFile !== undefined) process.once('exit', () => writeFileSync(raisedFile, JSON.stringify([...raised])))
+
 /** Throws where an event of a database is not what its value declares: every test that writes one checks it. */
 export const checkEvents = async (admin: Knex): Promise<void> => {
   const rows = await sql<Written>(
@@ -40,6 +45,7 @@ export const checkEvents = async (admin: Knex): Promise<void> => {
     `select type, entity, changed, data from event where request_id is distinct from ? order by occurred_at`,
     [earlierRelease],
   )
+  for (const { type } of rows) raised.add(type)
   const wrong = rows.flatMap((row) =>
     problemsOf(row).map((problem) => `${row.type} ${problem}: ${JSON.stringify(row.data)}`),
   )
