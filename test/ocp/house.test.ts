@@ -122,11 +122,18 @@ describe('a house that writes to its guests', function () {
       const { bookingId, guestToken: guest } = good(held, 201) as { bookingId: string; guestToken: string }
       const by = { from, guest, idempotencyKey: payKey, body: { method: 'card', cardToken: 'success' } }
       const { paymentId } = good(await request('POST', '/api/public/payments/create', by), 201) as { paymentId: string }
-      return { bookingId, paymentId }
+      return { bookingId, paymentId, guest }
     }
-    const first = await all()
-    const again = async () => expect(await all()).to.deep.equal(first)
-    return { ...first, email, again }
+    const { guest, ...first } = await all()
+    const again = async () => {
+      const { guest: _, ...same } = await all()
+      expect(same).to.deep.equal(first)
+    }
+    const payRest = async () => {
+      const body = { method: 'card', amount: 'all', cardToken: 'success' }
+      good(await request('POST', '/api/public/payments/create', { from, guest, body }), 201)
+    }
+    return { ...first, email, again, payRest }
   }
   const enable = () => own.house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
   const noQuiet = () =>
@@ -180,6 +187,30 @@ describe('a house that writes to its guests', function () {
     await drain()
     expect(await statuses()).to.deep.equal(['cancelled', 'sent', 'sent', 'sent', 'sent'])
     expect([(await used())[0]?.quantity, mail.peer.mails.length]).to.deep.equal([4, 4])
+  })
+
+  it('asks for a balance until it is paid', async () => {
+    const template = good(await send('POST', 'templates', newTemplate()), 201)
+    good(await send('POST', `templates/${template.id}/publish`))
+    const automation = good(
+      await send('POST', 'automations', {
+        name: 'What is due',
+        trigger: { anchor: 'arrival', days: -5, at: '10:00' },
+        conditions: { balanceDue: true },
+        templateId: template.id as string,
+      }),
+      201,
+    )
+    const book = await bookAsGuest()
+    await drain()
+    const asked = async () =>
+      (
+        good(await get(`messages?automationId=${automation.id}`)).data as { status: string; reason: string | null }[]
+      ).map(({ status, reason }) => [status, reason])
+    expect(await asked()).to.deep.equal([['scheduled', null]])
+    await book.payRest()
+    await drain()
+    expect(await asked()).to.deep.equal([['cancelled', 'not_wanted']])
   })
 
   it('takes no template that could not be sent, or that could run something', async () => {

@@ -9,7 +9,7 @@ describe('the proofs of jobs', () => {
   it('name tests, faults and rules that exist', () => {
     const sources: Record<string, string[]> = {
       chaos: ['test/chaos/plan.ts'],
-      checker: ['test/chaos/checker.ts', 'test/chaos/money-checks.ts'],
+      checker: ['checker', 'money-checks', 'message-checks', 'refusal-checks'].map((name) => `test/chaos/${name}.ts`),
     }
     const missing = [...page.matchAll(/(?:`([\w/-]+)`|(chaos|checker)) "([^"]+)"/g)].flatMap(
       ([, test = '', other = '', words = '']) => {
