@@ -36,9 +36,14 @@ type Reach = { bookId: string; range: Range; properties: readonly string[] | nul
 
 /**
  * Debits and credits of the other lines of all entries that have a line on an account of cash, by account and month. Entries of closing periods have none: the
- * period of a line says what its entry would.
+ * period of a line says what its entry would. Where there are `few` lines of cash, those and their entries are looked up by index, one by one, however many
+ * lines the book has.
  */
-export const againstCash = (trx: Trx, { bookId, range, properties, accounts }: Reach): Promise<Figure[]> =>
+export const againstCash = (
+  trx: Trx,
+  { bookId, range, properties, accounts }: Reach,
+  { few }: { few: boolean },
+): Promise<Figure[]> =>
   sql<Figure>(
     trx,
     `with regular as materialized (select array_agg(p.id) as ids from fiscal_period p where p.tenant_id = :tenantId and p.book_id = :bookId and p.kind = 'regular')
@@ -47,9 +52,11 @@ export const againstCash = (trx: Trx, { bookId, range, properties, accounts }: R
      from (select distinct l.entry_id from unnest(cast(:cash as uuid[])) c (id) cross join lateral (
          select l.entry_id from journal_line l where l.tenant_id = :tenantId and l.book_id = :bookId and l.account_id = c.id
            and l.posting_date between cast(:from as date) and cast(:to as date) and l.period_id = any((select ids from regular)::uuid[])
-           and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))) l) e
-     join journal_line l on l.tenant_id = :tenantId and l.entry_id = e.entry_id and l.account_id <> all(cast(:cash as uuid[]))
-       and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))
+           and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[]))) ${few ? 'offset 0' : ''}) l) e
+     cross join lateral (
+       select l.account_id, l.posting_date, l.debit, l.credit from journal_line l where l.tenant_id = :tenantId and l.entry_id = e.entry_id
+         and l.account_id <> all(cast(:cash as uuid[]))
+         and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[]))) ${few ? 'offset 0' : ''}) l
      group by 1, 2`,
     {
       tenantId: contextOf(trx).tenantId,
@@ -90,7 +97,7 @@ export const openCashFlow = async (trx: Trx, asked: Asked, sight: Sight, window:
   }
   if (window !== null && cashLines(accounts, moved) > mostLines)
     throw tooLarge('cash_flow', asked, `The range has more than ${mostLines} lines of cash`)
-  const against = await againstCash(trx, { bookId: book.id, range, properties, accounts })
+  const against = await againstCash(trx, { bookId: book.id, range, properties, accounts }, { few: window !== null })
   const { lines, totals } = directCashFlow(accounts, cash, inColumns(against, months, -1))
   return statementReading(meta, columns, lines, totals)
 }

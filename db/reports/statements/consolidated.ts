@@ -235,7 +235,7 @@ const cashFlowOf = async (work: Work): Promise<{ lines: Line[]; totals: object }
     const [before, after, against] = await Promise.all([
       balance(trx, { ...span, on: dayBefore(range.from) }),
       balance(trx, { ...span, on: range.to }),
-      againstCash(trx, reach),
+      againstCash(trx, reach, { few: false }),
     ])
     put(opening, column, exchange.at(sum(before), dayBefore(range.from)))
     put(closing, column, exchange.at(sum(after), range.to))
