@@ -102,6 +102,8 @@ const read = accruals.read({ summary: 'Show the months posted and to come' })
 const cancel = accruals.act('cancel', {
   action: 'update',
   summary: 'Stop a schedule and post or leave the rest',
+  description:
+    'Months that are over are posted first, each on its last day, as the nightly run does. The rest begins after them.',
   errors: ['invalid_transition', 'period_missing', 'period_closed', 'date_locked'],
   body: Obj({ rest: OneOf(['leave', 'post']), postingDate: Opt(Day) }),
   example: { rest: 'leave', postingDate: sampleDay(0) },

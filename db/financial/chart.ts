@@ -56,37 +56,40 @@ export const ledgerState = async (
 ): Promise<{ ledgerSequence: number; pendingEvents: number }> => {
   const state = await sqlOne<{ ledgerSequence: number; pendingEvents: number }>(
     trx,
-    `select coalesce((select max(e.sequence) from journal_entry e where e.tenant_id = b.tenant_id and e.book_id = b.id), 0) as ledger_sequence,
-       (select count(*) from posting_event p where p.tenant_id = b.tenant_id and p.book_id = b.id and p.status in ('pending', 'failed', 'parked')) as pending_events
-     from book b where b.tenant_id = ? and b.id = ?`,
-    [contextOf(trx).tenantId, bookId],
+    // The tenant stands in each part: PostgreSQL then plans one of the sixteen parts of a table, not all.
+    `select coalesce((select max(e.sequence) from journal_entry e where e.tenant_id = :tenantId and e.book_id = :bookId), 0) as ledger_sequence,
+       (select count(*) from posting_event p where p.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('pending', 'failed', 'parked')) as pending_events`,
+    { tenantId: contextOf(trx).tenantId, bookId },
   )
   return state ?? { ledgerSequence: 0, pendingEvents: 0 }
 }
 
-/** Debits less credits by account: whole periods from the balances, the lines of the one that the day cuts. */
+/** Debits less credits by account, of all or of those named: whole periods from the balances, the lines of the one that the day cuts. */
 export const movements = async (
   trx: Trx,
   bookId: string,
   asOf: string | undefined,
   propertyId: string | undefined,
   scope: Condition,
+  accountIds: readonly string[] | null = null,
 ): Promise<Map<string, number>> => {
+  const named = (column: string) => (accountIds === null ? '' : `and ${column} = any(cast(:accountIds as uuid[]))`)
   const rows = await sql<{ accountId: string; movement: number }>(
     trx,
     `select account_id, cast(sum(movement) as bigint) as movement from (
        select b.account_id, b.debit - b.credit as movement from account_balance b
        join fiscal_period p on p.tenant_id = b.tenant_id and p.id = b.period_id
-       where b.tenant_id = :tenantId and b.book_id = :bookId and p.ends_on <= coalesce(cast(:asOf as date), 'infinity')
+       where b.tenant_id = :tenantId and b.book_id = :bookId ${named('b.account_id')} and p.ends_on <= coalesce(cast(:asOf as date), 'infinity')
          and (cast(:propertyId as uuid) is null or b.property_id = :propertyId) and :balances
        union all
        select l.account_id, l.debit - l.credit from fiscal_period p
-       join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id
+       join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id ${named('l.account_id')}
          and l.posting_date between p.starts_on and cast(:asOf as date)
        where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)
          and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines
      ) m group by account_id`,
     {
+      ...(accountIds === null ? {} : { accountIds }),
       tenantId: contextOf(trx).tenantId,
       bookId,
       asOf: asOf ?? null,

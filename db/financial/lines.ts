@@ -82,7 +82,7 @@ export const listAccountLines = async (
   ]
   // Whole periods come from the balances, so that no page sums the lines of years.
   const balanceOn = async (day: string | undefined): Promise<number> => {
-    const moved = (await movements(trx, account.bookId, day, propertyId, scope)).get(accountId) ?? 0
+    const moved = (await movements(trx, account.bookId, day, propertyId, scope, [accountId])).get(accountId) ?? 0
     return account.side === 'debit' || moved === 0 ? moved : -moved
   }
   const [opening, closing] = await Promise.all([from === undefined ? 0 : balanceOn(addDays(from, -1)), balanceOn(to)])

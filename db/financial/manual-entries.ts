@@ -219,7 +219,7 @@ export const tryManualEntry = async (trx: Trx, given: ManualEntry, scope: Condit
   const wrong = problemOfDate(await placeOf(trx, placedIn(book, entry)), entry)
   if (wrong) problems.push({ field: 'postingDate', ...wrong })
   const ids = [...new Set(judged.lines.map((line) => line.accountId))]
-  const moved = await movements(trx, book.id, undefined, undefined, scope)
+  const moved = await movements(trx, book.id, undefined, undefined, scope, ids)
   return {
     lines: judged.lines.map(({ side, amount, ...line }, index) => ({
       ...line,

@@ -11,7 +11,7 @@ import { planLines } from './rules/posting-lines.ts'
 import { PostingError } from './rules/selectors.ts'
 
 /** The event that a mirror turns stands in the same book, and is one that it may turn. */
-const turnsOne = `and exists (select from posting_event o where o.tenant_id = b.tenant_id and o.book_id = b.id
+const turnsOne = `and exists (select from posting_event o where o.tenant_id = :tenantId and o.book_id = b.id
          and o.id = cast(:reversesEventId as uuid) and o.event = any(cast(:mirrors as text[])))`
 
 type Raised = { id: string; bookId: string; postingDate: string; xid: string }

@@ -131,8 +131,8 @@ export const metaOf = async (
 ): Promise<Meta> => {
   const state = await sqlOne<State>(
     trx,
-    `select coalesce((select max(e.sequence) from journal_entry e where e.tenant_id = b.tenant_id and e.book_id = b.id), 0) as ledger_sequence,
-       (select count(*) from posting_event p where p.tenant_id = b.tenant_id and p.book_id = b.id and p.status in ('pending', 'failed', 'parked')) as pending_events,
+    `select coalesce((select max(e.sequence) from journal_entry e where e.tenant_id = :tenantId and e.book_id = :bookId), 0) as ledger_sequence,
+       (select count(*) from posting_event p where p.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('pending', 'failed', 'parked')) as pending_events,
        exists (select from fiscal_period p where p.tenant_id = b.tenant_id and p.book_id = b.id and p.kind = 'regular' and p.status <> 'closed'
          and p.starts_on <= cast(:to as date) and p.ends_on >= cast(:from as date)) as is_open,
        (select coalesce(jsonb_agg(jsonb_build_object('propertyId', d.property_id, 'date', d.date) order by d.date, d.property_id), '[]')

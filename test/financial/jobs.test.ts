@@ -90,16 +90,25 @@ describe('the jobs of the ledger', () => {
     expect(count).to.deep.equal({ entries: 1 })
   })
 
-  it('leave a poison event behind and end well', async () => {
+  it('leave a poison event among twenty behind, post the others in their order, and end well', async () => {
     const house = await makeHouse()
     const [group] = await inTenant(house.tenantId, (trx) =>
       sql<{ id: string }>(trx, `select id from account where code = '1.1'`),
     )
-    await raise(house)
-    await raise(house, { money: group?.id ?? '' })
-    await raise(house)
+    for (let count = 0; count < 20; count += 1) await raise(house, count === 7 ? { money: group?.id ?? '' } : {})
     expect((await drain(ledger)).every(({ outcome }) => outcome === 'done')).to.equal(true)
-    expect(await states(house.tenantId)).to.deep.equal(['posted', 'failed', 'posted'])
+    expect(await states(house.tenantId)).to.deep.equal(
+      Array.from({ length: 20 }, (_, count) => (count === 7 ? 'failed' : 'posted')),
+    )
+    const [inOrder] = await inTenant(house.tenantId, (trx) =>
+      sql<{ raised: string[]; posted: string[] }>(
+        trx,
+        `select array_agg(v.id order by v.seq) as raised, array_agg(v.id order by e.sequence) as posted from posting_event v
+         join journal_entry e on e.tenant_id = v.tenant_id and e.id = v.entry_id`,
+      ),
+    )
+    expect(inOrder?.posted).to.deep.equal(inOrder?.raised)
+    expect(await inPlatform((trx) => sql(trx, `select id from jobs where kind = 'ledger.post'`))).to.deep.equal([])
   })
 
   it('sweep what is due, make years and run the checks by the clock', async () => {

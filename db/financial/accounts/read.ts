@@ -29,7 +29,14 @@ export const readAccountNow = async (trx: Trx, id: string, scope: Condition) => 
     [id, contextOf(trx).tenantId, account.bookId],
   )
   const [moved, state] = await Promise.all([
-    movements(trx, account.bookId, undefined, undefined, scope),
+    movements(
+      trx,
+      account.bookId,
+      undefined,
+      undefined,
+      scope,
+      below.map((one) => one.id),
+    ),
     ledgerState(trx, account.bookId),
   ])
   const total = below.reduce((sum, one) => sum + (moved.get(one.id) ?? 0), 0)

@@ -1,4 +1,5 @@
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { sum } from '../../lib/amounts.ts'
+import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { balance, movement } from '../figures.ts'
 import type { Figure } from '../figures.ts'
@@ -33,39 +34,43 @@ const inColumns = (figures: readonly Figure[], months: readonly string[], sign: 
 
 type Reach = { bookId: string; range: Range; properties: readonly string[] | null; accounts: readonly LedgerAccount[] }
 
-/** Debits and credits of the other lines of all entries that have a line on an account of cash, by account and month. */
-export const againstCash = async (trx: Trx, { bookId, range, properties, accounts }: Reach, most: number | null) => {
-  const values = {
-    tenantId: contextOf(trx).tenantId,
-    bookId,
-    ...range,
-    properties,
-    cash: accounts.filter(isCash).map(({ id }) => id),
-    most: most ?? 0,
-  }
-  const cashLines = `from unnest(cast(:cash as uuid[])) c (id) cross join lateral (
-      select l.entry_id from journal_line l where l.tenant_id = :tenantId and l.book_id = :bookId and l.account_id = c.id
-        and l.posting_date between cast(:from as date) and cast(:to as date)
-        and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))) l`
-  if (most !== null) {
-    const counted = await sqlOne<{ count: number }>(
-      trx,
-      `select count(*) as count from (select 1 ${cashLines} limit :most + 1) some_lines`,
-      values,
-    )
-    if ((counted?.count ?? 0) > most) return null
-  }
-  return sql<Figure>(
+/**
+ * Debits and credits of the other lines of all entries that have a line on an account of cash, by account and month. Entries of closing periods have none: the
+ * period of a line says what its entry would. Where there are `few` lines of cash, those and their entries are looked up by index, one by one, however many
+ * lines the book has.
+ */
+export const againstCash = (
+  trx: Trx,
+  { bookId, range, properties, accounts }: Reach,
+  { few }: { few: boolean },
+): Promise<Figure[]> =>
+  sql<Figure>(
     trx,
-    `select l.account_id, cast(date_trunc('month', l.posting_date) as date) as month, cast(sum(l.debit) as bigint) as debit,
+    `with regular as materialized (select array_agg(p.id) as ids from fiscal_period p where p.tenant_id = :tenantId and p.book_id = :bookId and p.kind = 'regular')
+     select l.account_id, cast(date_trunc('month', l.posting_date) as date) as month, cast(sum(l.debit) as bigint) as debit,
        cast(sum(l.credit) as bigint) as credit
-     from (select distinct l.entry_id ${cashLines}) e
-     join journal_entry j on j.tenant_id = :tenantId and j.id = e.entry_id and j.kind <> 'closing'
-     join journal_line l on l.tenant_id = :tenantId and l.entry_id = e.entry_id and l.account_id <> all(cast(:cash as uuid[]))
-       and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[])))
+     from (select distinct l.entry_id from unnest(cast(:cash as uuid[])) c (id) cross join lateral (
+         select l.entry_id from journal_line l where l.tenant_id = :tenantId and l.book_id = :bookId and l.account_id = c.id
+           and l.posting_date between cast(:from as date) and cast(:to as date) and l.period_id = any((select ids from regular)::uuid[])
+           and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[]))) ${few ? 'offset 0' : ''}) l) e
+     cross join lateral (
+       select l.account_id, l.posting_date, l.debit, l.credit from journal_line l where l.tenant_id = :tenantId and l.entry_id = e.entry_id
+         and l.account_id <> all(cast(:cash as uuid[]))
+         and (cast(:properties as uuid[]) is null or l.property_id = any(cast(:properties as uuid[]))) ${few ? 'offset 0' : ''}) l
      group by 1, 2`,
-    values,
+    {
+      tenantId: contextOf(trx).tenantId,
+      bookId,
+      ...range,
+      properties,
+      cash: accounts.filter(isCash).map(({ id }) => id),
+    },
   )
+
+/** Lines of cash accounts in a movement, which the balances have counted. */
+const cashLines = (accounts: readonly LedgerAccount[], moved: readonly Figure[]): number => {
+  const cash = new Set(accounts.filter(isCash).map(({ id }) => id))
+  return sum(moved.flatMap(({ accountId, lines }) => (cash.has(accountId) ? [lines] : [])))
 }
 
 /** Cash flow of a range by the direct or the indirect method (R10). Opening + operating + investing + financing = closing. */
@@ -90,9 +95,9 @@ export const openCashFlow = async (trx: Trx, asked: Asked, sight: Sight, window:
     const { lines, totals } = indirectCashFlow(accounts, cash, movements)
     return statementReading(meta, columns, lines, totals)
   }
-  const reach = { bookId: book.id, range, properties, accounts }
-  const against = await againstCash(trx, reach, window === null ? null : mostLines)
-  if (!against) throw tooLarge('cash_flow', asked, `The range has more than ${mostLines} lines of cash`)
+  if (window !== null && cashLines(accounts, moved) > mostLines)
+    throw tooLarge('cash_flow', asked, `The range has more than ${mostLines} lines of cash`)
+  const against = await againstCash(trx, { bookId: book.id, range, properties, accounts }, { few: window !== null })
   const { lines, totals } = directCashFlow(accounts, cash, inColumns(against, months, -1))
   return statementReading(meta, columns, lines, totals)
 }

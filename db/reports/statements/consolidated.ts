@@ -235,11 +235,11 @@ const cashFlowOf = async (work: Work): Promise<{ lines: Line[]; totals: object }
     const [before, after, against] = await Promise.all([
       balance(trx, { ...span, on: dayBefore(range.from) }),
       balance(trx, { ...span, on: range.to }),
-      againstCash(trx, reach, null),
+      againstCash(trx, reach, { few: false }),
     ])
     put(opening, column, exchange.at(sum(before), dayBefore(range.from)))
     put(closing, column, exchange.at(sum(after), range.to))
-    for (const { accountId, debit, credit } of against ?? []) {
+    for (const { accountId, debit, credit } of against) {
       const account = accounts.get(accountId)
       if (account) sheet.add(chart.of(account), column, exchange.over(credit - debit, range))
     }
