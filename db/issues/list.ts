@@ -41,6 +41,10 @@ export type IssueFilter = Paging & {
   scope: Condition
 }
 
+// Only issues that are not over can be late: saying so keeps those that are, which are most, unread.
+const late = `i.status in ('open', 'in_progress', 'waiting')
+  and (coalesce(i.next_due_at < now(), false) or (i.status = 'waiting' and i.resolution_breached_at is not null))`
+
 const yes = (text: string, given: boolean | undefined) =>
   given === undefined ? [] : [{ text: given ? text : `not (${text})`, values: [] }]
 
@@ -70,10 +74,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where(isOfGuest('i.guest_id'), filter.guestId),
         ...where('i.reservation_id = ?', filter.reservationId),
         ...where('i.unit_id = ?', filter.unitId),
-        ...yes(
-          `coalesce(i.next_due_at < now(), false) or (i.status = 'waiting' and i.resolution_breached_at is not null)`,
-          filter.late,
-        ),
+        ...yes(late, filter.late),
         ...yes('i.escalation > 0', filter.escalated),
         ...yes(`${similarCount} >= ${recurringFrom}`, filter.recurring),
         ...where('i.source = ?', filter.source),

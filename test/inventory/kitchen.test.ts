@@ -188,6 +188,30 @@ describe('Recipes, kits and what is used over HTTP', function () {
     const { rows } = await house.store.stock({ itemId: egg })
     // What has been eaten is never refused: what was not there is short.
     expect(rows[0]).to.include({ quantity: '0', short: String(2 * (night?.guests ?? 0) - 3) })
+    // What is to be bought follows from the use of a night that was let, and from the nights on the books.
+    await house.rows(`update reservation_night set status = 'charged' where date = ?`, [date])
+    await house.rows(`update property set business_date = business_date + 1 where id = ?`, [propertyId])
+    for (const horizonDays of [1, 30]) {
+      const [nights] = await house.rows<{ past: number; ahead: number }>(
+        `select count(*) filter (where n.date = d.night)::int as past,
+           count(*) filter (where n.date > d.night and n.date < d.night + 3 + d.horizon)::int as ahead
+         from reservation_night n join reservation r on r.id = n.reservation_id and r.status in ('confirmed', 'checked_in')
+         cross join (select ?::date as night, ?::int as horizon) d where r.property_id = ?`,
+        [date, horizonDays, propertyId],
+      )
+      const { past = 0, ahead = 0 } = nights ?? {}
+      expect(past * ahead, 'nights before and after').to.be.greaterThan(0)
+      const use = (2 * (night?.guests ?? 0) * ahead) / past
+      const found = done(
+        await house.keeper.get(`inventory/purchase-suggestions?propertyId=${propertyId}&horizonDays=${horizonDays}`),
+      ).data.find((one: { itemId: string }) => one.itemId === egg)
+      expect(found).to.include({
+        onHand: '0',
+        expectedUse: String(use),
+        suggested: String(use),
+        short: String(2 * (night?.guests ?? 0) - 3),
+      })
+    }
     const meals = await house.rows<{ kind: string; businessDate: string }>(
       `select kind, business_date from inventory_consumption where source_type = ?`,
       [`meal:${date}`],

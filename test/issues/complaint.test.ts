@@ -213,6 +213,19 @@ describe('A complaint at the front desk', function () {
       409,
       'invalid_transition',
     ])
+    // A bad answer to a closed issue leaves it closed, and is a complaint about the staff.
+    const token = satisfactionToken(tenant.tenantId, issue.id)
+    for (let time = 0; time < 2; time += 1)
+      done(await world.request('POST', '/api/public/issues/satisfaction', { body: { token, score: 2 } }))
+    expect(done(await reception.get(`issues/${issue.id}`))).to.include({ status: 'closed', score: 2, reopenCount: 0 })
+    const complaints = await tenant.inHouse((trx) =>
+      sql(
+        trx,
+        `select i.kind, i.priority, c.code from issue i join issue_category c on c.id = i.category_id where i.source_key = ?`,
+        [`score:${issue.id}`],
+      ),
+    )
+    expect(complaints).to.deep.equal([{ kind: 'complaint', priority: 'high', code: 'staff' }])
     expect(done(await post(reception, `${issue.id}/reopen`, { reason: 'It is back' }))).to.include({ status: 'open' })
   })
 

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addMembership } from '../../db/auth/members/create.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { closeIssues, eraseIssueTexts, flagLostItems } from '../../jobs/issues.ts'
 import { checkClocks, dueIssues, endSettled, settledStays } from '../../db/issues/index.ts'
 import { addDays, localInstant, todayIn } from '../../config/time.ts'
 import { forgetLimits, makeUser } from '../auth/support.ts'
@@ -296,6 +298,61 @@ describe('Issues of a house', function () {
     ])
     expect(codeOf(await post(issue.id, 'reopen', { reason: 'It leaks again' }))).to.deep.equal([422, 'reopen_too_late'])
     expect(await read(issue.id)).to.include({ status: 'closed', reopenCount: 0, cause: 'supplier' })
+  })
+
+  it('close, lose their texts, and tell of lost property by the days that the house says, each once', async () => {
+    const settings = { issues: { closeAfterDays: 2, keepTextMonths: 6, keepLostDays: 30 } }
+    expect((await owner.send('PATCH', `properties/${house.propertyId}/settings`, settings)).status).to.equal(200)
+    const { admin } = world.database
+    const run = async () => {
+      for (const kind of [closeIssues, flagLostItems, eraseIssueTexts])
+        await inPlatform((trx) => enqueue(trx, kind, {}))
+      await world.drain({
+        kinds: ['maintenance.close-issues', 'maintenance.flag-lost-items', 'privacy.erase-issue-texts'],
+      })
+    }
+    const [early, due, kept, old] = [await open(), await open(), await open(), await open()]
+    for (const { id } of [early, due]) await post(id, 'resolve', { resolution: 'A new washer', cause: 'property' })
+    for (const { id } of [kept, old]) await post(id, 'close', { outcome: 'withdrawn', reason: 'It was dry' })
+    for (const [id, ago] of [
+      [early.id, '47 hours'],
+      [due.id, '49 hours'],
+    ])
+      await admin.raw(`update issue set resolved_at = now() - ?::interval where id = ?`, [ago, id])
+    for (const [id, ago] of [
+      [kept.id, '5 months'],
+      [old.id, '6 months 1 day'],
+    ])
+      await admin.raw(`update issue set closed_at = now() - ?::interval where id = ?`, [ago, id])
+    const lost = async (keptFor: number) => {
+      const { body } = await owner.send('POST', 'issues/lost-items', {
+        propertyId: house.propertyId,
+        direction: 'found',
+        category: 'bag',
+        description: 'A red bag',
+      })
+      expect(body.keepUntil).to.equal(house.day(30))
+      await admin.raw(`update lost_item set keep_until = ? where id = ?`, [house.day(keptFor), body.id])
+      return body.id as string
+    }
+    const [today, tomorrow] = [await lost(0), await lost(1)]
+    await run()
+    await run()
+    expect((await read(early.id)).status).to.equal('resolved')
+    expect(await read(due.id)).to.include({ status: 'closed', outcome: 'resolved' })
+    expect((await read(kept.id)).title).to.equal('The shower leaks')
+    expect(await read(old.id)).to.include({ title: null, outcome: 'withdrawn', number: old.number })
+    const told = await house.inHouse((trx) =>
+      sql<{ type: string; id: string }>(
+        trx,
+        `select type, entity ->> 'id' as id from event where type in ('issue.closed', 'lost_item.disposal_date_reached') and entity ->> 'id' = any(?::text[])`,
+        [[early.id, due.id, today, tomorrow]],
+      ),
+    )
+    expect(told).to.have.deep.members([
+      { type: 'issue.closed', id: due.id },
+      { type: 'lost_item.disposal_date_reached', id: today },
+    ])
   })
 
   it('are read in seven queries, however much they hold', async () => {
