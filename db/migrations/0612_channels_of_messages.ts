@@ -15,7 +15,10 @@ export const up = async (knex: Knex) => {
   await knex.raw(
     `create trigger message_kind before insert or update of plan, step on message for each row execute function message_kind()`,
   )
-  await knex.raw(`update message set plan = plan`)
+  // Nothing happens to a message by it.
+  await knex.raw(`alter table message disable trigger user`)
+  await knex.raw(`update message set kind = plan -> least(step, jsonb_array_length(plan) - 1) ->> 'channel'`)
+  await knex.raw(`alter table message enable trigger user`)
   await knex.raw(`create index message_kind_made on message (tenant_id, kind, created_at desc, id)`)
   await countAnew(knex)
 }
