@@ -4632,6 +4632,7 @@ export interface UnitAssignmentRow {
   updatedAt: Date
   startsOn: string | null
   endsOn: string | null
+  propertyId: string | null
 }
 
 export interface UnitBlockRow {
@@ -6972,10 +6973,10 @@ export const tables = {
     computed: [],
   },
   unit_assignment: {
-    fields: ['tenantId', 'id', 'unitId', 'reservationId', 'unitBlockId', 'during', 'status', 'createdAt', 'updatedAt', 'startsOn', 'endsOn'],
+    fields: ['tenantId', 'id', 'unitId', 'reservationId', 'unitBlockId', 'during', 'status', 'createdAt', 'updatedAt', 'startsOn', 'endsOn', 'propertyId'],
     documents: [],
     filled: ['tenantId', 'id', 'createdAt', 'updatedAt'],
-    nullable: ['reservationId', 'unitBlockId'],
+    nullable: ['reservationId', 'unitBlockId', 'propertyId'],
     computed: ['startsOn', 'endsOn'],
   },
   unit_block: {

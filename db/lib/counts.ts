@@ -29,7 +29,7 @@ export const countedLists = {
   quote: ['property_id'],
   booking_group: ['property_id', 'status'],
   unit_block: ['property_id', 'status', 'kind'],
-  unit_assignment: ['status'],
+  unit_assignment: ['property_id', 'status'],
   housekeeping_sheet: ['property_id'],
   rate_change: ['property_id', 'status'],
   night_audit: ['property_id', 'status'],

@@ -104,6 +104,14 @@ const few = async (knex: Knex) => {
   await knex.raw(
     `create index unit_assignment_moved on unit_assignment (tenant_id, unit_id, updated_at) where status in ('occupied', 'ended')`,
   )
+  // Who came and who left on a day (frontDesk.arrivals, frontDesk.departures), however many have left before.
+  for (const way of ['in', 'out'])
+    await knex.raw(
+      `create index reservation_checked_${way} on reservation (tenant_id, property_id, check_${way}_business_date) where check_${way}_business_date is not null`,
+    )
+  // Messages that a house has sent in a day, and a person in an hour, before another is.
+  await knex.raw(`create index message_attempt_made on message_attempt (tenant_id, property_id, kind, created_at)`)
+  await knex.raw(`create index message_by_staff on message (tenant_id, created_by, created_at) where origin = 'staff'`)
   // Suggestions for lines of a bank: by the amount as it stands, since no index by a formula serves a condition under row-level security.
   await knex.raw(`drop index cash_movement_unmatched`)
   await knex.raw(

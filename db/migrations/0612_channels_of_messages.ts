@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { countRows } from './list-counts-support.ts'
+import { countAnew } from './list-counts-support.ts'
 
 /**
  * The channel of a message beside its plan: that of the step it has come to. Under row-level security no index serves a condition on a field of a plan.
@@ -15,16 +15,10 @@ export const up = async (knex: Knex) => {
   await knex.raw(
     `create trigger message_kind before insert or update of plan, step on message for each row execute function message_kind()`,
   )
-  await knex.raw(`update message set plan = plan`)
+  // Nothing happens to a message by it.
+  await knex.raw(`alter table message disable trigger user`)
+  await knex.raw(`update message set kind = plan -> least(step, jsonb_array_length(plan) - 1) ->> 'channel'`)
+  await knex.raw(`alter table message enable trigger user`)
   await knex.raw(`create index message_kind_made on message (tenant_id, kind, created_at desc, id)`)
-  await countAnew(knex)
-}
-
-/** Messages are counted by their channel as well. */
-const countAnew = async (knex: Knex) => {
-  for (const name of ['count_added', 'count_removed', 'count_moved'])
-    await knex.raw(`drop trigger message_${name} on message`)
-  await knex.raw(`drop function message_counted(), message_recounted()`)
-  await knex.raw(`delete from list_count where list = 'message'`)
-  await countRows(knex, 'message', ['property_id', 'status', 'kind'])
+  await countAnew(knex, 'message', ['property_id', 'status', 'kind'])
 }

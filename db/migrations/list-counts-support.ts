@@ -41,3 +41,12 @@ export const countRows = async (knex: Knex, table: string, columns: readonly str
     `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
   )
 }
+
+/** Counts a table's rows by other columns from now on. */
+export const countAnew = async (knex: Knex, table: string, columns: readonly string[]) => {
+  for (const name of ['count_added', 'count_removed', 'count_moved'])
+    await knex.raw(`drop trigger ${table}_${name} on ${table}`)
+  await knex.raw(`drop function ${table}_counted(), ${table}_recounted()`)
+  await knex.raw(`delete from list_count where list = '${table}'`)
+  await countRows(knex, table, columns)
+}

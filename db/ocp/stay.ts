@@ -3,7 +3,8 @@ import type { Trx } from '../lib/connection.ts'
 import type { Stay } from './rules/automation-conditions.ts'
 
 /**
- * Money of a booking, for conditions and texts: `b` is the booking. Paid is captured less what goes back; ended rooms cost their fee.
+ * Money of a booking, for conditions and texts: `b` is the booking. Paid is captured less what goes back; ended rooms cost their fee. Payments are looked up
+ * target by target, so that no plan reads all of them.
  */
 export const bookingMoney = `
   (select coalesce(sum(case when x.status in ('cancelled', 'no_show', 'expired') then coalesce(x.fee_amount, 0) else x.total end), 0)
@@ -13,7 +14,8 @@ export const bookingMoney = `
      select 'booking' as type, b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id
      union all select 'folio', f.id from reservation x join folio f on f.tenant_id = x.tenant_id and f.reservation_id = x.id
      where x.tenant_id = b.tenant_id and x.booking_id = b.id) t
-   join payment p on p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id) as money`
+   cross join lateral (select p.captured_amount, p.refund_reserved from payment p
+     where p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id offset 0) p) as money`
 
 export type BookingMoney = { bookingTotal: number; money: { paid: number; returned: number } }
 

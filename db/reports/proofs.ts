@@ -11,13 +11,14 @@ const across = (ours: string, theirs: string) => `
 const ofProperty = (alias: string) =>
   `${alias}.tenant_id = cast(:tenantId as uuid) and ${alias}.property_id = :propertyId`
 
-/** Nights that reservations take, by the quantity of units that their type takes. */
-const nights = (where: string, more = '') => `
+/** Nights from a day on that reservations take, found by the types of the house, by the quantity of units that their type takes. */
+const nights = (where: string, since: string, more = '') => `
   select n.date as night, sum(q.units) as units, ${more || '0'} as amount
-  from reservation r
-  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status <> 'released'
+  from unit_type t
+  join reservation_night n on n.tenant_id = t.tenant_id and n.unit_type_id = t.id and n.status <> 'released' and n.date >= cast(${since} as date)
+  join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
   cross join lateral (select coalesce(sum(s.quantity), 0) as units from unit_type_pool s where s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id) q
-  where ${ofProperty('r')} and ${where}
+  where ${ofProperty('t')} and ${ofProperty('r')} and ${where}
   group by n.date`
 
 /**
@@ -29,7 +30,8 @@ export const differsAcross = {
     `select o.stay_date as night, sum(o.unit_nights) as units, sum(o.room_revenue) as amount from on_the_books_change o
      where ${ofProperty('o')} and o.stay_date >= cast(:since as date) group by o.stay_date`,
     nights(
-      `r.status in ('confirmed', 'checked_in', 'checked_out') and n.date >= cast(:since as date)`,
+      `r.status in ('confirmed', 'checked_in', 'checked_out')`,
+      ':since',
       `sum(case n.status when 'waived' then 0
          else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end)`,
     ),
@@ -45,6 +47,6 @@ export const differsAcross = {
   forecast: across(
     `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c
      where ${ofProperty('c')} and c.night >= cast(:open as date) group by c.night`,
-    nights(`r.status <> 'held' and n.date >= cast(:open as date)`),
+    nights(`r.status <> 'held'`, ':open'),
   ),
 } as const satisfies Partial<Record<ReportKey, string>>

@@ -28,7 +28,7 @@ const lineFacts = `
   join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
   left join folio_line o on o.tenant_id = l.tenant_id and o.id = l.original_line_id
   cross join lateral (select case when coalesce(o.source_type, l.source_type) = 'reservation_night' then left(coalesce(o.source_key, l.source_key), 10)::date end as date,
-    case when coalesce(o.source_type, l.source_type) = 'reservation_night' then coalesce(o.source_id, l.source_id) else f.reservation_id end as stay_id) s
+    case when coalesce(o.source_type, l.source_type) = 'reservation_night' then coalesce(o.source_id, l.source_id) else f.reservation_id end as stay_id offset 0) s
   left join reservation r on r.tenant_id = l.tenant_id and r.id = s.stay_id
   left join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   left join reservation_night n on n.tenant_id = l.tenant_id and n.reservation_id = s.stay_id and n.date = s.date

@@ -118,9 +118,9 @@ export const cutExtras = async (
   if (kept.length > 0)
     await sql(
       trx,
-      `update reservation_extra e set "until" = coalesce((v->>'until')::date, e."until"), amount = (v->>'amount')::bigint, taxes = v->'taxes',
-         cut = v->'cut', status = case when v->>'until' is null then 'cancelled' else e.status end, version = e.version + 1
-       from jsonb_array_elements(?::jsonb) v where e.id = (v->>'id')::uuid`,
+      `update reservation_extra e set "until" = coalesce(v."until", e."until"), amount = v.amount, taxes = v.taxes,
+         cut = v.cut, status = case when v."until" is null then 'cancelled' else e.status end, version = e.version + 1
+       from jsonb_to_recordset(?::jsonb) as v (id uuid, "until" date, amount bigint, taxes jsonb, cut jsonb) where e.id = v.id`,
       [JSON.stringify(kept)],
     )
   return { extras, taxOnTop }

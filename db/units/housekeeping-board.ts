@@ -42,7 +42,7 @@ const ofUnit = `a.tenant_id = u.tenant_id and a.unit_id = u.id`
 
 // A guest past the departure date is due until they leave; one who arrives and leaves on a day has left on that day.
 const departure = `(select json_build_object('reservationId', r.id, 'dueAt', ${instant('coalesce(r.departure_time, y.check_out_until)')}, 'done', a.status = 'ended')
-  ${stays} where ${ofUnit} and (
+  ${stays} where ${ofUnit} and (a.ends_on >= g.date or a.status = 'occupied') and (
     (a.status in ('proposed', 'locked', 'occupied') and a.ends_on = g.date) or (a.status = 'occupied' and a.ends_on < g.date)
     or (a.status = 'ended' and a.ends_on >= g.date and least(a.ends_on, r.check_out_business_date) = g.date))
   order by a.status = 'ended', a.ends_on, a.id limit 1)`
@@ -54,11 +54,11 @@ const arrival = (withNames: boolean) => `(select json_build_object('reservationI
              from guest p where p.tenant_id = r.tenant_id and p.id = r.primary_guest_id)`
         : ''
     })
-  ${stays} where ${ofUnit} and a.status in ('proposed', 'locked', 'occupied') and a.starts_on = g.date
+  ${stays} where ${ofUnit} and a.status in ('proposed', 'locked', 'occupied') and a.starts_on = g.date and a.ends_on > g.date
   order by a.status = 'occupied', a.id limit 1)`
 
 const nextArrival = `(select min(a.starts_on) from unit_assignment a
-  where ${ofUnit} and a.reservation_id is not null and a.status in ('proposed', 'locked') and a.starts_on > g.date)`
+  where ${ofUnit} and a.reservation_id is not null and a.status in ('proposed', 'locked') and a.starts_on > g.date and a.ends_on > g.date)`
 
 // Of several tasks of a day the one that is being worked on, then the most urgent of those to come.
 const task = `(select json_build_object('id', t.id, 'kind', t.kind, 'status', t.status, 'assigneeId', t.assignee_id, 'priority', t.priority)

@@ -55,6 +55,20 @@ describe('the ledger in the hands of people', () => {
     expect((found.body.data as object[])[0]).to.include({ debit: 1_250, balance: 1_250, description: 'Bank fees' })
     const searched = await finance.send('GET', 'financial/ledger-lines?amount=1250&q=bank')
     expect(searched.body.data).to.have.length(2)
+    // Totals that the balances of periods keep are those of lines that are counted.
+    const [{ period }, { lines: all }] = [
+      await sqlOneOf<{ period: string }>(`select period_id as period from journal_line limit 1`),
+      await sqlOneOf<{ lines: number }>(`select count(*)::int as lines from journal_line`),
+    ]
+    const kept = async (query: string) =>
+      (await finance.send('GET', `financial/ledger-lines?limit=1&${query}`)).body.meta.total as number
+    expect(await kept(''))
+      .to.equal(all)
+      .and.above(1)
+    for (const query of [`accountId=${account.id}`, `periodId=${period}`, `accountId=${account.id}&periodId=${period}`])
+      expect(await kept(query), query).to.equal(await kept(`${query}&from=2000-01-01`))
+    expect(await kept(`periodId=${account.id}`)).to.equal(0)
+    expect(found.body.meta.total).to.equal(1)
   })
   const sqlOneOf = <Row>(text: string) =>
     inTenant(house.tenantId, async (trx) => (await sqlOne<Row & object>(trx, text)) as Row)

@@ -110,7 +110,6 @@ export const growing: Readonly<Record<string, readonly [why: string, ...queries:
   'superuser.billingRuns.list': [operators, ''],
   'superuser.invoices.list': [operators, ''],
   'superuser.supportSessions.list': [operators, ''],
-  'unitAssignments.list': [found, 'propertyId'],
   'unitBlocks.list': ['a block names its units in itself', 'unitId'],
   'waitlist.list': [
     work,

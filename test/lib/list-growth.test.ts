@@ -9,6 +9,7 @@ import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
 import { clientOf } from '../support/client.ts'
+import { wrongTotals } from '../support/counts.ts'
 import { makeHouse, timeZone } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makePayables } from '../support/payables.ts'
@@ -61,21 +62,7 @@ describe('Lists and the size of their tables', function () {
   })
 
   it('counts what there is, by every column, before its changes are added up and after', async () => {
-    const differing = async () => {
-      const found: unknown[] = []
-      for (const [list, columns] of Object.entries(countedLists)) {
-        const by = columns.join(', ')
-        const keys = columns.map((column) => `c.${column} is not distinct from t.${column}`).join(' and ')
-        found.push(
-          ...(await rows(
-            `select '${list}' as list, t.*, c.counted from (select tenant_id, ${by}, count(*)::int as there from ${list} group by tenant_id, ${by}) t
-             full join (select tenant_id, ${by}, sum(n)::int as counted from list_count where list = '${list}' group by tenant_id, ${by} having sum(n) <> 0) c
-             on c.tenant_id = t.tenant_id and ${keys} where t.there is distinct from c.counted`,
-          )),
-        )
-      }
-      return found
-    }
+    const differing = () => rows(wrongTotals)
     expect(await differing()).to.deep.equal([])
     const waiting = () => one(`select count(*)::int as n from list_count where list = 'reservation'`)
     await house.inHouse(async (trx) => {

@@ -97,7 +97,14 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   journal_entry: { kind: 'one.kind', book_id: 'one.book_id' },
   webhook_delivery: { type: `'reservation.confirmed'`, status: `'delivered'` },
   channel_push: { kind: `(array['availability', 'rates'])[1 + n % 2]` },
-  reservation: { arrival: 'one.arrival + n % 300', departure: 'one.departure + n % 300' },
+  // Half are to come, half are over.
+  reservation: {
+    status: `case when n % 2 = 0 then 'confirmed' else 'checked_out' end`,
+    arrival: `one.arrival + case when n % 2 = 0 then 1 + n % 300 else - 2 - n % 300 end`,
+    departure: `one.departure + case when n % 2 = 0 then 1 + n % 300 else - 2 - n % 300 end`,
+    check_in_business_date: `case when n % 2 = 1 then one.arrival - 2 - n % 300 end`,
+    check_out_business_date: `case when n % 2 = 1 then one.departure - 2 - n % 300 end`,
+  },
   // What is not decided yet is a list of work.
   guest_duplicate: { status: `'dismissed'` },
   posting_event: { status: `'posted'` },

@@ -115,7 +115,8 @@ export const consumeKitsOf = async (trx: Trx, eventId: string): Promise<void> =>
 export const consumeMealsOf = async (trx: Trx, eventId: string): Promise<void> => {
   const day = await sqlOne<{ propertyId: string; date: string }>(
     trx,
-    `select d.property_id, d.date from event e join business_day d on d.tenant_id = e.tenant_id and d.id = (e.entity ->> 'id')::uuid where e.id = ?`,
+    `select d.property_id, d.date from event e cross join lateral (select (e.entity ->> 'id')::uuid as id offset 0) x
+       join business_day d on d.tenant_id = e.tenant_id and d.id = x.id where e.id = ?`,
     [eventId],
   )
   if (!day) return

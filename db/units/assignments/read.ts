@@ -49,8 +49,8 @@ export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
       from,
       counted: { list: 'unit_assignment', as: 'a' },
       conditions: [
-        ...inScope(scope, 'u.property_id'),
-        ...where('u.property_id = ?', filter.propertyId),
+        ...inScope(scope, 'a.property_id'),
+        ...where('a.property_id = ?', filter.propertyId),
         ...where('a.unit_id = ?', filter.unitId),
         ...where('a.reservation_id = ?', filter.reservationId),
         ...(filter.status === undefined
