@@ -146,7 +146,8 @@ export const releaseGroup = async (
 ): Promise<void> => {
   const { group, nights, businessDate } = await lockGroup(trx, id, expected)
   groupLifecycle.allow('released', group.status)
-  if (from !== undefined && to !== undefined && to <= from) throw invalid([{ field: 'to', message: 'must be after from' }])
+  if (from !== undefined && to !== undefined && to <= from)
+    throw invalid([{ field: 'to', message: 'must be after from' }])
   const others = (unitTypeIds ?? []).filter((one) => !nights.some(({ unitTypeId }) => unitTypeId === one))
   await refuseTypes(trx, group.propertyId, others, 'unitTypeIds')
   const named = nights.filter(
