@@ -89,10 +89,7 @@ const provisioned = async (trx: Trx, key: string): Promise<Template | null> => {
 }
 
 /** The published template of a key, which tenants from before its release get now. Throws where there is none. */
-export const publishedTemplate = async (
-  trx: Trx,
-  key: string,
-): Promise<Template> => {
+export const publishedTemplate = async (trx: Trx, key: string): Promise<Template> => {
   const template = (await findTemplate(trx, key)) ?? (await provisioned(trx, key))
   if (!template) throw new Error(`there is no published message template ${key}`)
   return template
