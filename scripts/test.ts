@@ -27,7 +27,7 @@ type Ended = { code: number; output: string; seconds: Seconds; raised: string[] 
 const scratch = mkdtempSync(join(tmpdir(), 'pousada-test-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** What a run has recorded. One that died has recorded nothing. */
+/** Records of a run. One that died has recorded nothing. */
 const readRecord = <T>(file: string, nothing: T): T => {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../config/errors.ts'
 
-/** How the name of the first field of a range ends, and the name of its last. */
+/** Endings of the name of the first field of a range, each with the name of its last. */
 const ends: readonly (readonly [first: RegExp, last: string])[] = [
   [/^from$/, 'to'],
   [/From$/, 'To'],

@@ -17,7 +17,7 @@ import { prepare } from './examples.ts'
 import { moduleOf } from './fuzz.ts'
 import type { Json } from './inputs.ts'
 
-/** How the name of the first field of a range ends, and the names of its last. */
+/** Endings of the name of the first field of a range, each with the name of its last. */
 const ends: readonly (readonly [first: RegExp, last: string])[] = [
   [/^arrival$/, 'departure'],
   [/^from$/, 'to'],
@@ -112,7 +112,7 @@ describe('an endpoint with dates or a party', () => {
     })
   }
 
-  /** What an endpoint is asked beside the range: an example that works, without what excludes the range. */
+  /** Input of an endpoint beside the range: an example that works, without what excludes the range. */
   const exampleOf = (route: AnyRoute, range: Range, place: 'query' | 'body'): object => {
     const schema = json(route[place])
     const own: Record<string, object> = {
