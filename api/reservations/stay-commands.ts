@@ -11,6 +11,7 @@ import {
   moveReasons,
   moveStay,
   promiseUnit,
+  readReservation,
   reinstate,
   revertCheckIn,
   revertCheckOut,
@@ -33,7 +34,7 @@ const common = [
 const arrive = reservations.act('check-in', {
   summary: 'Check the guests in to a unit',
   description:
-    'Without `unitId` the stay gets the unit that it was given, else the best fit. All that stands in the way is named at once. Repeating it changes nothing.',
+    'Without `unitId` the stay gets the unit that it was given, else the best fit. All that stands in the way is named at once; what does not, but should be known, is in `warnings`. Repeating it changes nothing.',
   errors: [
     ...common,
     'unit_conflict',
@@ -45,7 +46,12 @@ const arrive = reservations.act('check-in', {
   body: Obj({ unitId: Opt(Uuid), override: Opt(Override) }),
   example: {},
   command: async ({ trx, id, body: { unitId, override }, caller, admission, expectedVersion }) => {
-    await checkIn(trx, id, { unitId, override: grantOverride({ caller, admission }, override), expectedVersion })
+    const { warnings } = await checkIn(trx, id, {
+      unitId,
+      override: grantOverride({ caller, admission }, override),
+      expectedVersion,
+    })
+    return { ...(await readReservation(trx, id)), warnings }
   },
 })
 

@@ -7,6 +7,6 @@ export const Alerts = List(Obj({ id: Uuid, text: Words(1, 2_000) }), { max: 4_00
 export const told = {
   /** Notes that are told at a booking; in the reply that names the people. */
   alerts: Opt(Alerts),
-  /** Of people that the house has a warning about; in the reply that names them. */
+  /** Told with a command that has named people, or has let them in. */
   warnings: Opt(List(Obj(Notice), { max: 50 })),
 }

@@ -16,7 +16,7 @@ import { lockStay } from './lock.ts'
 import { endLinks, reportStays } from '../guests/index.ts'
 import { recordTransition } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
-import type { Override } from './rules/blockers.ts'
+import type { Override, Warning } from './rules/blockers.ts'
 import { planCheckIn } from './rules/plans.ts'
 import { stayLifecycle } from './rules/states.ts'
 import { promiseUnit } from './unit-lock.ts'
@@ -29,7 +29,7 @@ const foliosOfGroup = async (trx: Trx, { groupId }: Pick<BookingRow, 'groupId'>)
 
 /**
  * T13: the guest is in the house. Units that the stay lacks are found, its folios leave stage deposit, and nights before the business date that are still
- * open are charged. 422 `transition_blocked` names everything that stands in the way; a repeated call changes nothing.
+ * open are charged. 422 `transition_blocked` names everything that stands in the way; a repeated call changes nothing. Answers what the desk should know.
  */
 export const checkIn = async (
   trx: Trx,
@@ -39,15 +39,16 @@ export const checkIn = async (
     override = null,
     expectedVersion = null,
   }: { unitId?: string | undefined; override?: Override | null; expectedVersion?: number | null } = {},
-): Promise<'checked_in' | 'already'> => {
+): Promise<{ outcome: 'checked_in' | 'already'; warnings: Warning[] }> => {
   const { booking, stay, property, businessDate } = await lockStay(trx, reservationId, expectedVersion)
-  if (!stayLifecycle.isDue('checked in', stay.status)) return 'already'
+  if (!stayLifecycle.isDue('checked in', stay.status)) return { outcome: 'already', warnings: [] }
   if (unitId !== undefined) await promiseUnit(trx, stay.id, unitId)
   await assignUnits(trx, stay.id)
   // Folios are read first and locked after the units, as everywhere; under the booking's lock no money leaves them.
   const [facts] = await readFacts(trx, property, [stay.id])
   if (!facts) throw notFound()
-  const waived = refuseBlocked(planCheckIn({ facts, property, businessDate }).blockers, override)
+  const { blockers, warnings } = planCheckIn({ facts, property, businessDate })
+  const waived = refuseBlocked(blockers, override)
   await occupy(trx, stay.id, { businessDate })
   const applied = await leaveDepositStages(
     trx,
@@ -73,5 +74,5 @@ export const checkIn = async (
   if (authority !== 'none') await reportStays(trx, [stay.id], 'check_in')
   await raisePostings(trx, property.id, applied.postings)
   await postCharged(trx, property.id, charged)
-  return 'checked_in'
+  return { outcome: 'checked_in', warnings }
 }

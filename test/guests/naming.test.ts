@@ -86,6 +86,13 @@ describe('Guests whom other modules name', () => {
     expect(
       texts(arrivals.data.find((one: { reservationId: string }) => one.reservationId === id).alerts),
     ).to.deep.equal(['Signs in German'])
+    const override = { rules: ['early_check_in', 'unit_condition'], reason: 'Tired' }
+    const entered = await call('POST', `reservations/${id}/check-in`, { override })
+    expect([entered.body.status, entered.body.warnings?.map((one: { code: string }) => one.code)]).to.deep.equal([
+      'checked_in',
+      ['guest_warned'],
+    ])
+    expect((await call('POST', `reservations/${id}/check-in`, { override })).body.warnings).to.deep.equal([])
     const other = await book(later, 'manager')
     expect([other.body.alerts, other.body.warnings]).to.deep.equal([[], []])
     const stay = other.body.reservations[0].id
