@@ -94,13 +94,21 @@ export const startLoad = ({ apis, houses, ledger, seed, guests, outlive, inboxes
       const seen = await guest.payment(String(paid.body.paymentId))
       if (!seen || !underWay.includes(String(seen.body.status))) break
     }
+    /** Money on its way is waited for: what is told of the end is what the refusal is about. */
+    const leave = async () => {
+      for (let tries = 0; tries < 10; tries += 1) {
+        const reply = await guest.cancel()
+        if (reply?.body.code !== 'payment_in_progress' || isOver) return
+        await wait(1_000)
+      }
+    }
     const door = inboxes.get(house.propertyId)
     if (door && random.chance(0.5)) {
       const refusal = await refuse(random, door, guest)
       if (refusal) refusals.push(refusal)
       await wait(random.between(0, 2_000))
     }
-    if (random.chance(0.5)) await guest.cancel()
+    if (random.chance(0.6)) await leave()
   }
 
   const guestOf = async (number: number) => {

@@ -38,12 +38,10 @@ const open = async (trx: Trx): Promise<void> => {
   const offer = await publish(trx, 'offer', 'marketing', [
     { channel: 'email', locale: 'en', subject: 'An offer', text },
   ])
-  const confirmed = await publish(trx, 'text-confirmed', 'service', textsOf('confirmed'))
   const cancelled = await publish(trx, 'text-cancelled', 'service', textsOf('cancelled'))
   const automations = [
     ['confirmed', offer, 'email'],
     ['cancelled', offer, 'email'],
-    ['confirmed', confirmed, 'sms'],
     ['cancelled', cancelled, 'sms'],
     ['cancelled', cancelled, 'whatsapp'],
   ] as const
@@ -56,7 +54,7 @@ const open = async (trx: Trx): Promise<void> => {
     })
 }
 
-/** Has each house write more: an offer by mail to guests who agreed, and a text by SMS and WhatsApp of what becomes of their stays. */
+/** Has each house write more: an offer by mail to guests who agreed, and a text by SMS and by WhatsApp of each stay that is cancelled: what comes after most refusals. */
 export const openOffers = async (houses: readonly House[]): Promise<void> => {
   for (const tenantId of new Set(houses.map((house) => house.tenantId))) await inTenant(tenantId, open)
 }
