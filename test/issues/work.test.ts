@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { grantEntitlement, revokeEntitlement } from '../../db/admin/index.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
@@ -385,5 +386,40 @@ describe('Issues of a house', function () {
       422,
       'recipient_missing',
     ])
+    await inPlatform((trx) => revokeEntitlement(trx, { tenantId: house.tenantId, key: 'ocp', reason: 'not paid' }))
+    expect(codeOf(await post(issue.id, 'comments', { text: 'Hello', visibility: 'guest' }))).to.deep.equal([
+      403,
+      'feature_not_enabled',
+    ])
+    expect((await post(issue.id, 'comments', { text: 'For us' })).status).to.equal(201)
+    await inPlatform((trx) => grantEntitlement(trx, { tenantId: house.tenantId, key: 'ocp', reason: 'paid' }))
+  })
+
+  it('go to the people of each level, who alone are mailed, and leave those who are below it', async () => {
+    const member = async (
+      role: 'manager' | 'admin' | 'housekeeper',
+      propertyIds: string[] | null = [house.propertyId],
+    ) => {
+      const user = await makeUser()
+      await house.inHouse((trx) => addMembership(trx, { userId: user.userId, role, propertyIds }))
+      return user
+    }
+    const elsewhere = await makeHouse({ tenantId: house.tenantId, units: 1 })
+    const [manager, far, maid] = [
+      await member('manager'),
+      await member('manager', [elsewhere.propertyId]),
+      await member('housekeeper'),
+    ]
+    const issue = await open({ assigneeId: maid.userId })
+    const raise = async () => {
+      mail.peer.mails.splice(0)
+      const { body } = await post(issue.id, 'escalate', { reason: 'It takes too long' })
+      await world.drain({ kinds: ['messages.send-user-mail'] })
+      return [body.escalation, body.assigneeId, mail.peer.mails.flatMap(({ to }) => to)]
+    }
+    expect(await raise()).to.deep.equal([1, null, [manager.email]])
+    expect(far.email).to.not.equal(manager.email)
+    const admin = await member('admin', null)
+    expect(await raise()).to.deep.equal([2, null, [admin.email]])
   })
 })

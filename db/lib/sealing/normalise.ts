@@ -24,7 +24,7 @@ export const plainText = (value: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Text to be looked for in stored `plainText`: signs alone are looked for as they stand, and found nowhere. */
+/** A text to look for in stored `plainText`. Signs alone stay as they are, and are found nowhere. */
 export const plainTerm = (q: string): string => plainText(q) || q
 
 /** The words of a name in one order, without accents and particles: "João da Silva" and "SILVA, Joao" are one name. */
