@@ -59,10 +59,8 @@ export const registerRequest = async (trx: Trx, request: NewRequest): Promise<st
   const named = await sqlOne<{ id: string }>(trx, `select coalesce(merged_into_id, id) as id from guest where id = ?`, [
     request.guestId,
   ])
-  if (!named)
-    throw unprocessable('reference_not_found', 'There is no such guest', [
-      { field: 'guestId', message: 'does not exist' },
-    ])
+  const unknown = [{ field: 'guestId', message: 'does not exist' }]
+  if (!named) throw unprocessable('reference_not_found', 'There is no such guest', unknown)
   const { id: guestId } = await lockGuest(trx, named.id)
   if ((kind === 'correction') !== (correction !== null))
     throw invalid([{ field: 'correction', message: 'is what a correction asks for, and no other request' }])
@@ -157,7 +155,7 @@ export const approveRequest = async (
 const correct = async (trx: Trx, row: Row, identityMethod: Approval['identityMethod']): Promise<void> => {
   const { correction } = await wordsOf(trx, row)
   const guest = await lockGuest(trx, row.guestId)
-  if (correction) checkProfile(correction, 'correction.')
+  checkProfile(correction ?? {}, 'correction.')
   if (correction) await writeProfile(trx, guest, await openProfile(trx, guest), correction)
   await complete(trx, row, { identityMethod, ...decided(trx) }, [], [])
 }
