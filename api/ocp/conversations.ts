@@ -17,6 +17,7 @@ import {
   changeConversation,
   closeConversation,
   listConversations,
+  maskAddress,
   readConversation,
   readMessage,
   replyTo,
@@ -68,6 +69,11 @@ const conversations = resource({
     { title: 'Conversation' },
   ),
   read: readInFull,
+  // An API key sees nobody's address whole: it answers in the conversation.
+  show: (conversation, { role }) =>
+    role === null && conversation.address !== null
+      ? { ...conversation, address: maskAddress(conversation.address) }
+      : conversation,
 })
 
 const list = conversations.list({

@@ -1,6 +1,7 @@
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { ChildrenAges } from '../../config/quote.ts'
 import { Bool, Count, Day, Instant, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
+import { maskEmail, maskPhone } from '../../db/guests/index.ts'
 import {
   cancelGroup,
   cancelReasons,
@@ -35,11 +36,21 @@ import { personOf } from './people.ts'
 import { NamedPerson } from './requests.ts'
 import { Adults } from './schemas.ts'
 
+type Contact = Awaited<ReturnType<typeof readGroup>>['contact']
+
+/** A person to speak with as API keys see one: reached by nothing whole. */
+const masked = (contact: Contact): Contact =>
+  contact && {
+    ...contact,
+    ...(contact.email ? { email: maskEmail(contact.email) } : {}),
+    ...(contact.phone ? { phone: maskPhone(contact.phone) } : {}),
+  }
+
 const show = (group: Awaited<ReturnType<typeof readGroup>>, admission: Admission) => {
   const { balance, contact, ...rest } = group
   return {
     ...rest,
-    contact: admission.isMasked('Group') ? null : contact,
+    contact: admission.isMasked('Group') ? null : admission.role === null ? masked(contact) : contact,
     ...(admission.can('read', 'Folio') ? { balance } : {}),
   }
 }

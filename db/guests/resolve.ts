@@ -78,3 +78,12 @@ export const groupOf = async (trx: Trx, guestId: string): Promise<string[]> => {
   )
   return rows.map((row) => row.id)
 }
+
+/** The ids of every profile of these guests, whichever of a person's profiles are given. Not locked. */
+export const profilesOf = async (trx: Trx, guestIds: readonly string[]): Promise<string[]> => {
+  if (guestIds.length === 0) return []
+  const rows = await prepared<{ id: string }>(trx, `select distinct m.id ${merged} where g.id = any(?::uuid[])`, [
+    guestIds,
+  ])
+  return rows.map((row) => row.id)
+}

@@ -38,7 +38,7 @@ export {
 export { expandCampaign, stopCampaign } from './expand-campaign.ts'
 export { receiveMessage, registerInbound } from './inbound.ts'
 export type { Heard } from './inbound.ts'
-export { listMessages, messageSorts, readMessage } from './messages.ts'
+export { listMessages, maskAddress, messageSorts, readMessage } from './messages.ts'
 export { registerMessageOwner } from './owners.ts'
 export type { MessageOwner } from './owners.ts'
 export { formatDay, formatMoney } from './rules/format.ts'

@@ -16,8 +16,8 @@ export type Payable = {
   expired?: boolean
   /** Stage of a reservation's folio, which names the account of its money. */
   stage?: 'deposit' | 'guest'
-  /** Owners of the saved methods that may pay for it: those of the booking, and those of its guests, the payer first. */
-  payers?: { bookingId: string | null; guestIds: string[] }
+  /** Owners of the saved methods that may pay for it: those of the booking, those of its guests, the payer first, and those of the customer who is billed. */
+  payers?: { bookingId: string | null; guestIds: string[]; customerId?: string }
 }
 
 /** A part of a captured payment, or of a receipt of Receivables. `id` is the allocation's: a source key for lines and postings. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { settings } from '../../config/env.ts'
 import { addDays } from '../../config/time.ts'
 import { beginSending, createCashAccount, registerPixSender, settleTransfer } from '../../db/cash/index.ts'
@@ -170,6 +171,35 @@ describe('money of customers between receipts, folios and payments', function ()
     await a.good(a.owner, 'POST', at(own.id, 'reverse'), { reason: 'Counted wrongly' })
     expect((await a.good(a.owner, 'GET', `cash/sessions/${session.id}`)).expected).to.equal(0)
     expect(await a.document(invoice.id)).to.include({ status: 'issued' })
+  })
+
+  it('a card that a customer has saved pays for its own invoices, and for those of no other', async () => {
+    const customerId = await a.customer()
+    const other = await a.customer()
+    const consent = { consentTextVersion: '2026-11', cardToken: 'success' }
+    const unknown = await a.refused(a.owner, 'POST', 'payments/methods', { ...consent, customerId: randomUUID() })
+    expect(unknown).to.deep.equal([422, 'reference_not_found'])
+    const { id } = await a.good(a.owner, 'POST', 'payments/methods', { ...consent, customerId })
+    const active = await until(
+      async () => {
+        await world.drain({ starts: 2_000 })
+        const method = await a.good(a.owner, 'GET', `payments/methods/${id}`)
+        return method.status === 'active' && method
+      },
+      { withinMs: 20_000, what: 'the card being saved' },
+    )
+    expect(active).to.include({ customerId, guestId: null })
+    const listed = await a.good(a.owner, 'GET', `payments/methods?customerId=${customerId}`)
+    expect(listed.data.map((one: Parsed) => one.id)).to.deep.equal([id])
+    const pay = { method: 'card', currency: 'BRL', amount: 1_000, targetType: 'receivable', paymentMethodId: id }
+    const [own, foreign] = [await a.plain(customerId, [1_000]), await a.plain(other, [1_000])]
+    expect(await a.refused(a.owner, 'POST', 'payments', { ...pay, targetId: foreign.id })).to.deep.equal([
+      422,
+      'reference_not_found',
+    ])
+    expect(await a.good(a.owner, 'POST', 'payments', { ...pay, targetId: own.id })).to.include({ paymentMethodId: id })
+    await world.drain({ starts: 2_000 })
+    expect(await a.document(own.id)).to.include({ status: 'paid', settled: 1_000 })
   })
 
   it('what a gateway takes for an invoice is a receipt that follows its payment: applied, moved, refunded in part and whole', async () => {

@@ -8,6 +8,7 @@ import { standIn } from '../../config/outgoing-address.ts'
 import { createGuest } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { closeMail } from '../../workers/providers/smtp.ts'
+import { makeKey } from '../auth/support.ts'
 import { useOwner } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
 import { drain } from '../support/drain.ts'
@@ -285,6 +286,9 @@ describe('a house that writes to its guests', function () {
     expect(others).to.deep.equal([])
     expect(conversation).to.include({ guestId })
     expect(conversation?.lastMessage.text).to.equal('Is there parking?')
+    const { key } = await makeKey(own.house.tenantId, ['read'])
+    const seen = await own.world.request('GET', `/api/tenants/${own.house.tenantId}/ocp/conversations`, { key })
+    expect(seen.body.data[0]?.address, JSON.stringify(seen.body)).to.include('*')
     good(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Yes, behind the house.' }), 201)
     await deliverAll()
     expect(peer.texts.map(({ to, body }) => [to, body])).to.deep.equal([

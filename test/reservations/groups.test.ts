@@ -4,7 +4,7 @@ import { dueGroups } from '../../db/reservations/index.ts'
 import { advanceGroup } from '../../db/reservations/group/status.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { countNights, recountNights } from '../../db/units/recount.ts'
-import { forgetLimits } from '../auth/support.ts'
+import { forgetLimits, makeKey } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
@@ -94,6 +94,17 @@ describe('A group over HTTP', () => {
     expect(await allotted()).to.equal(0)
     expect(await eventsOf(house, 'group.option_ended')).to.have.lengthOf(1)
     await exact()
+  })
+
+  it('shows an API key its contact masked', async () => {
+    const group = await create()
+    const { key } = await makeKey(house.tenantId, ['read', 'write'])
+    const path = `/api/tenants/${house.tenantId}/groups/${group.id}`
+    const { body } = await world.request('GET', path, { key })
+    expect(body.contact.name).to.equal('Rosa Prado')
+    expect(body.contact.email)
+      .to.match(/^r.*\*.*@/)
+      .and.not.equal('rosa@example.com')
   })
 
   it('is taken whole or not at all where rooms are short', async () => {

@@ -35,7 +35,7 @@ const payersOf = async (trx: Trx, customerId: string) => {
     `select guest_id from customer where tenant_id = ? and id = ?`,
     [contextOf(trx).tenantId, customerId],
   )
-  return { bookingId: null, guestIds: found?.guestId ? [found.guestId] : [] }
+  return { bookingId: null, guestIds: found?.guestId ? [found.guestId] : [], customerId }
 }
 
 const methodOf = (method: string): ReceiptMethod => {

@@ -97,6 +97,20 @@ const cardAccount = async (trx: Trx, gatewayAccountId: string | undefined): Prom
   return account
 }
 
+/** An active customer whom a request names. 422 `reference_not_found`. */
+const customerFor = async (trx: Trx, customerId: string): Promise<string> => {
+  const customer = await sqlOne<{ id: string }>(
+    trx,
+    `select id from customer where id = ? and status = 'active' for key share`,
+    [customerId],
+  )
+  if (!customer)
+    throw unprocessable('reference_not_found', 'There is no such customer', [
+      { field: 'customerId', message: 'is no active customer' },
+    ])
+  return customer.id
+}
+
 /** Begins to save a card of a guest or customer, with their consent, at the gateway. 400 without exactly one owner; 409 `guest_erased`. */
 export const setUpMethod = async (trx: Trx, wanted: NewMethod, addressHash: Buffer | null): Promise<string> => {
   const { customerId } = wanted
@@ -106,15 +120,12 @@ export const setUpMethod = async (trx: Trx, wanted: NewMethod, addressHash: Buff
   const guestId = wanted.guestId === undefined ? undefined : await resolveGuest(trx, wanted.guestId)
   const account = await cardAccount(trx, wanted.gatewayAccountId)
   if (wanted.returnUrl !== undefined) await checkReturnUrl(trx, account.bookId, wanted.returnUrl)
-  if (guestId === undefined)
-    throw unprocessable('reference_not_found', 'There is no such customer', [
-      { field: 'customerId', message: 'is not known' },
-    ])
+  const owner = guestId === undefined ? { customerId: await customerFor(trx, customerId ?? '') } : { guestId }
   const id = randomUUID()
   const submission: MethodSubmission = { cardToken: wanted.cardToken ?? null, returnUrl: wanted.returnUrl ?? null }
   const consent = { textVersion: wanted.consentTextVersion, addressHash }
   const sealed = await seal(trx, 'tenant', methodSubmissionPlace(id), submission)
-  const method = await insertMethod(trx, account.id, { guestId }, consent, { id, submission: sealed })
+  const method = await insertMethod(trx, account.id, owner, consent, { id, submission: sealed })
   await changeRow(trx, PaymentMethod, id, { nextReadAt: new Date(Date.now() + 120_000) })
   const payload = { tenantId: method.tenantId, paymentMethodId: id }
   await enqueue(trx, startMethod, payload, { gate: gateOf(account) })

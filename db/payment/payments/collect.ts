@@ -1,4 +1,5 @@
 import { ApiError } from '../../../config/errors.ts'
+import { profilesOf } from '../../guests/index.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { PaymentMethodRow } from '../../rows.ts'
@@ -54,7 +55,8 @@ export const chargeSaved = async (
   { reservationId, ...collection }: Collection,
   payers: { bookingId: string; guestIds: readonly string[] },
 ): Promise<Collected> => {
-  const [saved] = await chargeable(trx, collection, payers)
+  const guestIds = await profilesOf(trx, payers.guestIds)
+  const [saved] = await chargeable(trx, collection, { ...payers, guestIds })
   if (!saved) return null
   const made = await orNull(() =>
     createPayment(trx, {

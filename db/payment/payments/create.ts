@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound, unprocessable } from '../../../config/errors.ts'
 import { expirePayment, submitPayment } from '../../../jobs/payment.ts'
+import { profilesOf } from '../../guests/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -92,20 +93,23 @@ export type CreatedPayment = { payment: PaymentRow; repeated: boolean }
 
 type Locked = { target: Payable; wanted: NewPayment; account: GatewayAccountRow }
 
-/** The saved method that is to be charged: active, of the account, and of a guest of the target. */
+const nobody: NonNullable<Payable['payers']> = { bookingId: null, guestIds: [] }
+
+/** The saved method that is to be charged: active, of the account, and of a guest, the booking or the customer of the target. */
 const savedMethod = async (trx: Trx, { target, wanted, account }: Locked): Promise<PaymentMethodRow | null> => {
   if (wanted.paymentMethodId === undefined) return null
   const method = await sqlOne<PaymentMethodRow>(trx, `select * from payment_method where id = ? for key share`, [
     wanted.paymentMethodId,
   ])
-  const { bookingId, guestIds } = target.payers ?? { bookingId: null, guestIds: [] }
+  const { bookingId, guestIds, customerId } = target.payers ?? nobody
   const isTheirs =
     method !== null &&
     ((method.bookingId !== null && method.bookingId === bookingId) ||
-      (method.guestId !== null && guestIds.includes(method.guestId)))
+      (method.customerId !== null && method.customerId === customerId) ||
+      (method.guestId !== null && (await profilesOf(trx, guestIds)).includes(method.guestId)))
   if (!isTheirs)
-    throw unprocessable('reference_not_found', 'There is no such saved method of a guest of this', [
-      { field: 'paymentMethodId', message: 'is not known, or of another guest' },
+    throw unprocessable('reference_not_found', 'There is no such saved method of who pays for this', [
+      { field: 'paymentMethodId', message: 'is not known, or of somebody else' },
     ])
   if (method.status !== 'active' || wanted.method !== 'card')
     throw unprocessable('method_unavailable', 'The saved method cannot be charged', [
@@ -122,8 +126,9 @@ const savedMethod = async (trx: Trx, { target, wanted, account }: Locked): Promi
 const methodToSave = async (trx: Trx, { target, wanted, account }: Locked): Promise<PaymentMethodRow | null> => {
   if (!wanted.saving) return null
   if (wanted.method !== 'card') throw unprocessable('method_unavailable', 'Only a card can be saved')
-  const { bookingId, guestIds } = target.payers ?? { bookingId: null, guestIds: [] }
+  const { bookingId, guestIds, customerId } = target.payers ?? nobody
   const [guestId] = guestIds
+  if (customerId !== undefined) return insertMethod(trx, account.id, { customerId }, wanted.saving)
   if (guestId !== undefined) return insertMethod(trx, account.id, { guestId }, wanted.saving)
   if (bookingId !== null) return insertMethod(trx, account.id, { bookingId }, wanted.saving)
   throw unprocessable('method_unavailable', 'Nobody is known whose card it would be')
