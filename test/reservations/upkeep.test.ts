@@ -244,7 +244,10 @@ describe('What keeps bookings in order', () => {
     it('keep charged nights, lines and history as they were written', async () => {
       await house.inHouse((trx) => sql(trx, `update reservation_night set status = 'charged'`))
       expect(await broken(`update reservation_night set amount = 0`)).to.include({ code: 'PL010' })
-      expect(await broken(`update reservation_event set reason = 'x'`)).to.include({ code: '42501' })
+      expect(await broken(`update reservation_event set reason = 'x'`)).to.include({ code: 'PL010' })
+      const other = `update reservation_event set override = '{"reason":"x"}'`
+      expect(await broken(other)).to.include({ code: 'PL010' })
+      expect(await broken(`update reservation_event set command = 'x'`)).to.include({ code: '42501' })
       expect(await broken(`delete from folio_line`)).to.include({ code: '42501' })
     })
 
