@@ -156,7 +156,7 @@ const defaults: PropertySettings = {
   frontDesk: { noShowFrom: '23:00', conditions: ['inspected', 'clean'] },
   folios: { adjustmentLimit: 10_000 },
   deposits: { collectAutomatically: true },
-  registration: { mode: 'off', authority: 'none', endpointUrl: null, linkDaysBefore: 3, retentionYears: 5 },
+  registration: { mode: 'warn', authority: 'none', endpointUrl: null, linkDaysBefore: 3, retentionYears: 5 },
   documents: { keepImagesDays: 30 },
   issues: {
     closeAfterDays: 7,

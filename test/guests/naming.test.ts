@@ -90,7 +90,7 @@ describe('Guests whom other modules name', () => {
     const entered = await call('POST', `reservations/${id}/check-in`, { override })
     expect([entered.body.status, entered.body.warnings?.map((one: { code: string }) => one.code)]).to.deep.equal([
       'checked_in',
-      ['guest_warned'],
+      ['guest_warned', 'registration_incomplete'],
     ])
     expect((await call('POST', `reservations/${id}/check-in`, { override })).body.warnings).to.deep.equal([])
     const other = await book(later, 'manager')
