@@ -205,10 +205,12 @@ describe('Privacy requests', () => {
     const cancelled = await call('POST', `reservations/${stay?.id}/cancel`, { ...words, fee: 0 }, owner)
     expect(cancelled.status, JSON.stringify(cancelled.body)).to.equal(200)
     const ofStay = `reservation_id = ? and transition = 'T11'`
-    await rows(`update reservation_event set override = ? where ${ofStay}`, [
-      JSON.stringify({ rules: ['fee'], reason: 'Xanadu is poor' }),
-      stay?.id,
-    ])
+    const override = JSON.stringify({ rules: ['fee'], reason: 'Xanadu is poor' })
+    const kept = `reservation_id, transition, command, "from", "to", reason, changes, actor, business_date, request_id`
+    await rows(
+      `insert into reservation_event (${kept}, override) select ${kept}, ?::jsonb from reservation_event where ${ofStay}`,
+      [override, stay?.id],
+    )
     const stale = await approve(request.id, { planHash: request.plan?.hash })
     expect(stale.body.code).to.equal('plan_changed')
     const { plan } = await read(request.id)
@@ -242,8 +244,10 @@ describe('Privacy requests', () => {
     const token = await verifyToken('certificate', done.certificateToken)
     expect(token.ok && token.claims.sha256).to.equal(done.certificate.sha256)
     expect(await traces(['xanadu', number, '31912345678'])).to.deep.equal([])
-    expect(await rows(`select reason, override from reservation_event where ${ofStay}`, [stay?.id])).to.deep.equal([
+    const history = `select reason, override from reservation_event where ${ofStay} order by override is null`
+    expect(await rows(history, [stay?.id])).to.deep.equal([
       { reason: 'illness', override: { rules: ['fee'], reason: 'erased' } },
+      { reason: 'illness', override: null },
     ])
     // The job that runs again changes nothing.
     await inTenant(house.tenantId, (trx) =>
