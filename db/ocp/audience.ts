@@ -20,7 +20,7 @@ export const judgeSegment = (segment: Segment): void => {
 
 // Stays of a guest `g` under any profile that was merged into it, in the campaign's house.
 const stays = `from reservation r where r.property_id = :propertyId
-  and r.primary_guest_id in (select o.id from guest o where o.id = g.id or o.merged_into_id = g.id)`
+  and r.primary_guest_id in (select g.id union all select o.id from guest o where o.merged_into_id = g.id)`
 const stayed = `${stays} and r.status in ('checked_in', 'checked_out')`
 
 const condition: Record<keyof Segment, string> = {

@@ -1,4 +1,4 @@
-import { recordConsent } from '../guests/index.ts'
+import { recordConsent, survivorOf } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ChannelKind } from './rules/contents.ts'
@@ -8,16 +8,16 @@ import type { ChannelKind } from './rules/contents.ts'
  * withdrawn, and without a word it is not granted.
  */
 export const consents = (guest: string, purpose: string): string => `
-  coalesce((select bool_and(latest.decision = 'granted') from (
-    select distinct on (c.guest_id) c.decision from guest_consent c
-    where c.purpose = ${purpose} and c.guest_id in (select o.id from guest o where o.id = ${guest} or o.merged_into_id = ${guest})
-    order by c.guest_id, c.at desc, c.id) latest), false)`
+  coalesce((select bool_and(latest.decision = 'granted')
+    from (select ${guest} as id union all select o.id from guest o where o.merged_into_id = ${guest}) person
+    cross join lateral (select c.decision from guest_consent c where c.guest_id = person.id and c.purpose = ${purpose}
+      order by c.at desc, c.id limit 1) latest), false)`
 
 export const hasConsent = async (trx: Trx, guestId: string | null, kind: ChannelKind): Promise<boolean> => {
   if (guestId === null) return false
   const row = await sqlOne<{ granted: boolean }>(
     trx,
-    `select ${consents('coalesce(g.merged_into_id, g.id)', ':purpose')} as granted from guest g where g.id = :guestId`,
+    `select ${consents(survivorOf('g'), ':purpose')} as granted from guest g where g.id = :guestId`,
     { purpose: `marketing_${kind}`, guestId },
   )
   return row?.granted ?? false
