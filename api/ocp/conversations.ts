@@ -69,7 +69,7 @@ const conversations = resource({
     { title: 'Conversation' },
   ),
   read: readInFull,
-  // An API key sees nobody's address whole: it answers in the conversation.
+  // An API key sees addresses masked: it answers in the conversation.
   show: (conversation, { role }) =>
     role === null && conversation.address !== null
       ? { ...conversation, address: maskAddress(conversation.address) }

@@ -104,7 +104,7 @@ const few = async (knex: Knex) => {
   await knex.raw(
     `create index unit_assignment_moved on unit_assignment (tenant_id, unit_id, updated_at) where status in ('occupied', 'ended')`,
   )
-  // Who came and who left on a day (frontDesk.arrivals, frontDesk.departures), however many have left before.
+  // Arrivals and departures of a day (frontDesk.arrivals, frontDesk.departures), however many guests have left before.
   for (const way of ['in', 'out'])
     await knex.raw(
       `create index reservation_checked_${way} on reservation (tenant_id, property_id, check_${way}_business_date) where check_${way}_business_date is not null`,

@@ -100,7 +100,7 @@ const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]
   const deposits = automations.some((one) => one.trigger.anchor === 'deposit_due')
     ? await sql<{ id: string; dueAt: Date }>(
         trx,
-        // What came in covers the installments in the order in which they fall due.
+        // Money covers the installments in the order in which they fall due.
         `select d.id, d.due_at from (
            select id, due_at, position, amount - waived_amount as wanted, sum(amount - waived_amount) over (order by due_at, position) as needed
            from deposit where reservation_id = ?) d

@@ -32,7 +32,7 @@ export type Door = {
   paths: Record<Kind, string>
   /** Signs what is told of mail. */
   secret: string
-  /** Of staff who may write down that somebody wants no messages. */
+  /** An API key that may add suppressions. */
   key: string
 }
 
@@ -160,7 +160,7 @@ export const sayByLink = async (
     : null
 }
 
-/** Staff write down that an address wants no messages, twice. Null where nobody took it. */
+/** A suppression of an address, added twice by staff. Null where no request was accepted. */
 export const sayAtDesk = async (
   apis: readonly string[],
   { tenantId, key }: Door,

@@ -7,7 +7,7 @@ type Contents = Parameters<typeof createTemplate>[1]['contents']
 
 const stay = '{{reservation.number | default:"-"}}'
 
-/** Contents of a text that names its event and its stay: whoever reads it knows which message it is. */
+/** Contents of a text with the ids of its event and its stay, by which a message that arrives is known. */
 const textsOf = (event: string): Contents => [
   { channel: 'sms', locale: 'en', text: `${event} ${stay}` },
   {

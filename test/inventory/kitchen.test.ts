@@ -188,7 +188,7 @@ describe('Recipes, kits and what is used over HTTP', function () {
     const { rows } = await house.store.stock({ itemId: egg })
     // What has been eaten is never refused: what was not there is short.
     expect(rows[0]).to.include({ quantity: '0', short: String(2 * (night?.guests ?? 0) - 3) })
-    // What is to be bought follows from the use of a night that was let, and from the nights on the books.
+    // The suggestion follows from the use of a night that was let, and from the nights on the books.
     await house.rows(`update reservation_night set status = 'charged' where date = ?`, [date])
     await house.rows(`update property set business_date = business_date + 1 where id = ?`, [propertyId])
     for (const horizonDays of [1, 30]) {

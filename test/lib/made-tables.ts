@@ -105,7 +105,7 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
     check_in_business_date: `case when n % 2 = 1 then one.arrival - 2 - n % 300 end`,
     check_out_business_date: `case when n % 2 = 1 then one.departure - 2 - n % 300 end`,
   },
-  // What is not decided yet is a list of work.
+  // Records that wait for a decision are a list of work.
   guest_duplicate: { status: `'dismissed'` },
   posting_event: { status: `'posted'` },
   inventory_count_line: { open: 'false' },

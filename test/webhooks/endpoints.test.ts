@@ -191,7 +191,7 @@ describe('webhook endpoints', function () {
         .filter(({ body }) => body.includes('"type":"promo_code.'))
         .map(({ path }) => path)
     expect(told()).to.have.members(['/', '/whole'])
-    // What is seen and saved from now on goes by the new scopes.
+    // The new scopes count for reading and saving from now on.
     await refused(change(desk, named, { url: receiver.url('/other') }))
     await refused(desk.get('events?types=promo_code.*'))
     const replay = { fromSequence: 1, types: ['promo_code.created'] }

@@ -109,20 +109,20 @@ export const forgetBlocks = async (trx: Trx): Promise<number> =>
     )
   ).length
 
+/** The profiles of the guest `g`: its own, and those merged into it. Each is found by its index, where an `or` of both reads all guests for each. */
+const profiles = `(select g.id union all select m.id from guest m where m.tenant_id = g.tenant_id and m.merged_into_id = g.id)`
+
 const inactive = `
   select g.id from guest g
   where g.status = 'active' and g.created_at < now() - make_interval(years => :years)
     and not exists (select from privacy_request q where q.tenant_id = g.tenant_id and q.guest_id = g.id and q.kind = 'erasure')
     and not exists (
-      select from guest m join reservation_guest n on n.tenant_id = m.tenant_id and n.guest_id = m.id
-        join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and r.departure > current_date - make_interval(years => :years))
+      select from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
+      where n.tenant_id = g.tenant_id and n.guest_id in ${profiles} and r.departure > current_date - make_interval(years => :years))
     and not exists (
-      select from guest m join booking b on b.tenant_id = m.tenant_id and b.booker_guest_id = m.id
-      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and b.created_at > now() - make_interval(years => :years))
+      select from booking b where b.tenant_id = g.tenant_id and b.booker_guest_id in ${profiles} and b.created_at > now() - make_interval(years => :years))
     and not exists (
-      select from guest m join folio f on f.tenant_id = m.tenant_id and f.payer_guest_id = m.id
-      where m.tenant_id = g.tenant_id and (m.id = g.id or m.merged_into_id = g.id) and f.charges <> f.credits)
+      select from folio f where f.tenant_id = g.tenant_id and f.payer_guest_id in ${profiles} and f.charges <> f.credits)
   order by g.id limit 200`
 
 /** Registers erasures of guests without a stay, booking or balance for the tenant's years; a person approves them like any other (R26). */

@@ -140,7 +140,7 @@ export const approveCount = async (
   })
   await tell(trx, countApproved, count, version)
   if (movementId) await postCounted(trx, { count, movementId, today }, items, lines)
-  // What was sold of a gain before it was booked is short; it is there now.
+  // A gain that was sold before it was booked left a shortage; its goods are there now.
   await settleShortages(trx, { shelf, items, spots: lines.filter(({ quantity }) => quantity > 0) })
 }
 
