@@ -85,6 +85,8 @@ export const settings = {
   /** The role that owns the tables; for migrations alone. */
   databaseOwnerUrl: text('DATABASE_OWNER_URL', ''),
   databasePool: integer('DATABASE_POOL', 10, 1),
+  /** The time that a request waits for a connection before it is answered 503. */
+  databasePatienceMs: integer('DATABASE_PATIENCE_MS', 5_000, 1),
   /** True if connections keep plans of frequent statements. Off behind a pooler that gives each transaction another connection and does not know of plans. */
   databasePrepare: choice('DATABASE_PREPARE', ['on', 'off'], 'on') === 'on',
   redisUrl: text('REDIS_URL', ''),

@@ -40,7 +40,13 @@ export const makeKnex = (url: string, pool: number): Knex => {
       connectionTimeoutMillis: 3_000,
       keepAlive: true,
     } as Knex.PgConnectionConfig,
-    pool: { min: 0, max: pool, acquireTimeoutMillis: 5_000, idleTimeoutMillis: 30_000, propagateCreateError: true },
+    pool: {
+      min: 0,
+      max: pool,
+      acquireTimeoutMillis: settings.databasePatienceMs,
+      idleTimeoutMillis: 30_000,
+      propagateCreateError: true,
+    },
     // Its own way is plain text on standard output, in the middle of the JSON lines.
     log: { warn: note, error: note, deprecate: note, debug: note },
     wrapIdentifier: mappers.wrapIdentifier,

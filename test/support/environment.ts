@@ -7,6 +7,8 @@ await startServices()
 settings.redisUrl = testRedisUrl()
 // A machine that is busy with tests makes Redis seem slow, and each process counts for itself then. What hangs it says how long it waits.
 settings.redisPatienceMs = 1_500
+// A hundred requests at once take turns at ten connections.
+settings.databasePatienceMs = 30_000
 // Nearly each test makes users and signs in. Those whose matter is the cost of hashing take that of production (hashing-work.ts).
 settings.passwordMemoryKib = 8
 settings.passwordPasses = 1
