@@ -53,11 +53,15 @@ const dependency = (name: string) =>
     }
   ).version
 
-const versions = async () => {
+const serverVersion = async (): Promise<string> => {
   const rows = await sql<{ version: string }>(database(), `select current_setting('server_version') as version`)
+  return rows[0]?.version ?? ''
+}
+
+const versions = (postgres: string) => {
   return {
     node: process.versions.node,
-    postgres: rows[0]?.version ?? '',
+    postgres,
     ...Object.fromEntries(
       ['koa', 'pg', 'knex', 'objection', 'bullmq', 'ioredis'].map((name) => [name, dependency(name)]),
     ),
@@ -72,8 +76,11 @@ const commit = () => {
   }
 }
 
-/** Prints the table; a whole run also writes bench/results/<name>.json and docs/performance.md. */
-export const report = async (name: string, results: Result[], notes: string[]) => {
+/**
+ * Prints the table; a whole run also writes bench/results/<name>.json and docs/performance.md.
+ * @param postgres the version of PostgreSQL that was measured; asked of the open database unless said.
+ */
+export const report = async (name: string, results: Result[], notes: string[], postgres?: string) => {
   const [cpu] = cpus()
   const machine = {
     cpu: cpu?.model ?? '',
@@ -87,7 +94,7 @@ export const report = async (name: string, results: Result[], notes: string[]) =
     commit: commit(),
     machine,
     waiting,
-    versions: await versions(),
+    versions: versions(postgres ?? (await serverVersion())),
     results,
     notes,
   }

@@ -6,9 +6,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     properties: { type: 'string', default: '2' },
     days: { type: 'string', default: '30' },
+    keep: { type: 'boolean', default: false },
   },
 })
-const number = (name: keyof typeof values) => {
+const number = (name: 'seed' | 'properties' | 'days') => {
   const value = Number(values[name])
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} must be a whole number above 0`)
   return value
@@ -22,8 +23,14 @@ try {
   const { registerModules } = await import('../../db/register.ts')
   registerModules()
   const { simulate } = await import('./run.ts')
-  const { print } = await import('./report.ts')
-  failed = print(options, await simulate(options))
+  const { figuresOf, print } = await import('./report.ts')
+  const outcome = await simulate(options)
+  failed = print(options, outcome)
+  if (values.keep) {
+    const { report } = await import('../../bench/report.ts')
+    const { results, notes } = figuresOf(options, outcome)
+    await report('simulate', results, notes, outcome.postgres)
+  }
 } finally {
   await stopServices()
 }

@@ -1,4 +1,8 @@
+import { judge } from '../../bench/report.ts'
+import type { Result } from '../../bench/report.ts'
 import type { Mark, Outcome } from './run.ts'
+
+type Options = { seed: number; properties: number; days: number }
 
 /** Growth by request beyond which a run fails, for runs of at least so many days. */
 const mostGrowth = 1.2
@@ -40,31 +44,71 @@ const mostGrown = (young: readonly [Mark, Mark], old: readonly [Mark, Mark], ind
     .slice(0, 25)
     .map(({ name, before, now }) => `  ${name}: ${now.toFixed(0)} (${before.toFixed(0)})`)
 
-/** Prints what a run took and found. Answers whether it failed. */
-export const print = (
-  { seed, properties, days }: { seed: number; properties: number; days: number },
-  { tally, marks, violations }: Outcome,
-): boolean => {
+/** The days that are compared, two windows of as many each: the last of the first month, and the last of all. */
+const windowsOf = (days: number, marks: readonly Mark[]) => {
   const [first, last] = [marks[0], marks.at(-1)]
   if (!first || !last) throw new Error('no day was lived')
-  // A window of days each: the last of the first month, and the last of all.
   const window = Math.max(1, Math.min(15, Math.floor(days / 4)))
   const early = Math.max(window, Math.min(30, Math.floor(days / 2)))
   const at = (day: number) => marks[day] ?? last
-  const tables = mostRead([at(early - window), at(early)], [at(days - window), last])
-  const grownMost = (index: 2 | 3) =>
-    mostGrown([at(early - window), at(early)], [at(days - window), last], index).join('\n')
+  const young = [at(early - window), at(early)] as const
+  const old = [at(days - window), last] as const
+  const growth = (by: 'bookings' | 'requests', of: Measure) => {
+    const [before, now] = [between(...young, by)[of], between(...old, by)[of]]
+    return { whole: between(first, last, by)[of], young: before, old: now, factor: now / before }
+  }
+  return { last, early, young, old, growth }
+}
+
+/** Figures of a run as those of a measurement, for `docs/performance.md`. */
+export const figuresOf = (
+  { seed, properties, days }: Options,
+  { tally, marks, violations }: Outcome,
+): { results: Result[]; notes: string[] } => {
+  const { last, early, growth } = windowsOf(days, marks)
+  const figure = (name: string, unit: string, ours: number, most: number | null = null) =>
+    judge({ name, unit, ours, reference: null }, most === null ? null : { most })
+  const each = (by: 'bookings' | 'requests', name: string, unit: string, of: Measure, most: number | null = null) => {
+    const { whole, young, old, factor } = growth(by, of)
+    const one = by === 'bookings' ? 'booking' : 'request'
+    return [
+      figure(`${name} of a ${one}, whole run`, unit, whole),
+      figure(`${name} of a ${one}, to day ${early}`, unit, young),
+      figure(`${name} of a ${one}, to day ${days}`, unit, old),
+      figure(`growth of ${name} of a ${one}`, 'times', factor, most),
+    ]
+  }
+  return {
+    results: [
+      figure('bookings', 'bookings', last.bookings),
+      figure('requests that were done', 'requests', last.requests),
+      figure('rules violated', 'rules', violations.length, 0),
+      figure('wrong replies', 'replies', tally.wrong.length, 0),
+      ...each('bookings', 'pages of PostgreSQL', 'pages', 'pages', mostGrowth),
+      ...each('requests', 'pages of PostgreSQL', 'pages', 'pages', mostGrowth),
+      ...each('bookings', 'bytes kept', 'bytes', 'bytes', mostGrowth),
+      ...each('bookings', 'time', 'ms', 'ms'),
+      figure('time of a day of a property', 'ms', last.ms / days / properties),
+    ],
+    notes: [
+      `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, each with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
+      'Pages are those that PostgreSQL read, from memory or not: they do not depend on who else uses the machine, as the time does. What `vacuum` and `analyze` read is left out.',
+    ],
+  }
+}
+
+/** Prints what a run took and found. Answers whether it failed. */
+export const print = ({ seed, properties, days }: Options, { tally, marks, violations }: Outcome): boolean => {
+  const { last, early, young, old, growth } = windowsOf(days, marks)
+  const tables = mostRead(young, old)
+  const grownMost = (index: 2 | 3) => mostGrown(young, old, index).join('\n')
   const { bookings, ms } = last
   console.log(`seed ${seed}: ${properties} properties, ${days} days, ${bookings} bookings`)
   console.log(`done:\n${list(tally.done)}`)
   console.log(`refused:\n${list(tally.refused)}`)
-  const growth = (by: 'bookings' | 'requests', of: Measure) => {
-    const [young, old] = [between(at(early - window), at(early), by), between(at(days - window), last, by)]
-    return { whole: between(first, last, by)[of], young: young[of], old: old[of], factor: old[of] / young[of] }
-  }
   const row = (by: 'bookings' | 'requests', name: string, of: Measure) => {
-    const { whole, young, old, factor } = growth(by, of)
-    console.log(`| ${name} | ${whole.toFixed(0)} | ${young.toFixed(0)} | ${old.toFixed(0)} | ${factor.toFixed(2)} |`)
+    const { whole, young: before, old: now, factor } = growth(by, of)
+    console.log(`| ${name} | ${whole.toFixed(0)} | ${before.toFixed(0)} | ${now.toFixed(0)} | ${factor.toFixed(2)} |`)
   }
   for (const by of ['bookings', 'requests'] as const) {
     console.log(`| by ${by} | whole run | days to ${early} | days to ${days} | growth |\n|---|---|---|---|---|`)

@@ -38,7 +38,7 @@ export type Mark = {
   /** Rows read by table, one after the other and by an index, the bytes that it takes with its indexes, and the pages read of all that. */
   tables: Readonly<Record<string, [scanned: number, found: number, bytes: number, pages: number]>>
 }
-export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[] }
+export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[]; postgres: string }
 
 /** One day of a house, from its first guest to the close. Answers how many bookings it made. */
 const liveDay = async (house: SimulatedHouse, random: Random): Promise<number> => {
@@ -153,7 +153,11 @@ export const simulate = async ({
     }
     await world.drain({ starts: 50_000, aheadMs: 120_000 })
     await forgetLimits(world)
-    return { tally, marks, violations: await judgeGroup(group, houses) }
+    const server = await sqlOne<{ version: string }>(
+      world.database.admin,
+      `select current_setting('server_version') as version`,
+    )
+    return { tally, marks, violations: await judgeGroup(group, houses), postgres: server?.version ?? '' }
   } finally {
     await close()
   }
