@@ -4,7 +4,7 @@ import {
   payablePaymentVoided,
   payableReopened,
 } from '../../../config/events/accounts-payable.ts'
-import { accountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
+import { accountFacts, findAccountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
 import { bookOf, refuseFuture, settle, todayAfter } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
@@ -42,7 +42,8 @@ const turnMovement = async (trx: Trx, item: ItemRecord, reason: string, on: stri
   await reverseMovement(trx, { movementId: item.cashMovementId, description: reason.slice(0, 300), bookedOn: on })
 }
 
-const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refund: GivenBack): Promise<void> => {
+/** Books what came back of an item. Answers the ledger account of the money. */
+const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refund: GivenBack): Promise<string> => {
   const booked = await recordMovement(trx, {
     cashAccountId: refund.cashAccountId,
     amount: item.cash,
@@ -58,6 +59,35 @@ const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refu
     contextOf(trx).tenantId,
     item.id,
   ])
+  return booked.ledgerAccountId
+}
+
+/** The turned posting names the account that the money had left; where it came back to another one, it goes on there in the ledger. */
+const postElsewhere = async (
+  trx: Trx,
+  payment: PaymentRecord,
+  item: ItemRecord,
+  { from, to, on }: { from: string; to: string; on: string },
+): Promise<void> => {
+  if (from === to) return
+  const shared = {
+    source: { id: item.id },
+    bookId: payment.bookId,
+    ...(item.propertyId === null ? {} : { propertyId: item.propertyId }),
+    postingDate: on,
+  }
+  const documents = { transfer: item.id }
+  const amounts = { amount: item.cash }
+  await raisePosting(trx, {
+    ...shared,
+    event: 'cash.transfer_sent',
+    payload: { amounts, accounts: { from }, documents },
+  })
+  await raisePosting(trx, {
+    ...shared,
+    event: 'cash.transfer_received',
+    payload: { amounts, accounts: { to }, documents },
+  })
 }
 
 const endAdvance = async (trx: Trx, item: ItemRecord, on: string): Promise<void> => {
@@ -107,9 +137,11 @@ const reverseItems = async (
   await tellAll(trx, payableReopened, payables)
   const after = await refreshPayment(trx, payment.id)
   await tellPayment(trx, payablePaymentReversed, after, items)
+  const cameTo = new Map<string, string>()
   for (const item of items)
-    if (refund) await giveBack(trx, payment, item, refund)
+    if (refund) cameTo.set(item.id, await giveBack(trx, payment, item, refund))
     else if (!credit) await turnMovement(trx, item, reason, on)
+  const left = refund && payment.cashAccountId !== null ? await findAccountFacts(trx, payment.cashAccountId) : null
   for (const item of items) {
     const event = mirrored(item, credit)
     if (event === null) continue
@@ -123,6 +155,8 @@ const reverseItems = async (
       postingDate: on,
       reversesEventId: turned,
     })
+    const to = cameTo.get(item.id)
+    if (left && to !== undefined) await postElsewhere(trx, payment, item, { from: left.ledgerAccountId, to, on })
   }
 }
 
