@@ -166,7 +166,7 @@ describe('at its edges, what is owed', function () {
   it('is expected to leave on its day, once: installments, advances and what is overdue', async () => {
     const position = async () => {
       const { currencies } = await a.good(a.owner, 'GET', `cash/position?bookId=${a.bookId}&days=6`)
-      return currencies[0] as Parsed
+      return currencies[0]
     }
     const supplierId = await payee()
     const today = a.house.today
