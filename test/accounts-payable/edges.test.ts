@@ -246,4 +246,41 @@ describe('at its edges, what is owed', function () {
     const changed = await a.good(a.finance, 'PATCH', `${bills}/${id}`, { lines: [{ ...line, amount: 200 }] })
     expect(changed.installments[0]).to.include({ dueOn: a.on('03-20'), amount: 200 })
   })
+
+  it('was on a past day what it was then, though it was divided anew, paid and given back since', async () => {
+    const { id: supplierId } = await a.supplier()
+    const parts = [
+      { dueOn: a.on('04-10'), amount: 1_000 },
+      { dueOn: a.on('05-10'), amount: 2_000 },
+    ]
+    const bill = await billed(supplierId, 3_000, { installments: parts })
+    const credit = { supplierId, number: 'NC 9', issuedOn: a.on('04-01'), amount: 400, accountId, bookId: a.bookId }
+    const { id: creditId } = await a.good(a.finance, 'POST', 'accounts-payable/credits', credit)
+    const days = ['03-09', '04-12', '05-12', '12-31'].map(a.on)
+    const aged = () =>
+      Promise.all(
+        days.map(async (asOf) => {
+          const path = `accounts-payable/ageing?bookId=${a.bookId}&asOf=${asOf}&limit=100`
+          const { data } = await a.good(a.finance, 'GET', path)
+          return (data as Parsed[]).find(({ key }) => key === supplierId) ?? null
+        }),
+      )
+    const before = await aged()
+    expect(before.map((row) => [row?.total, row?.credits])).to.deep.equal([
+      [undefined, undefined],
+      [3_000, 400],
+      [3_000, 400],
+      [3_000, 400],
+    ])
+    const later = addDays(a.house.today, 40)
+    const path = `${bills}/${bill.id}`
+    await a.good(a.finance, 'PATCH', path, { installments: [{ dueOn: later, amount: 3_000 }] })
+    const pay = { method: 'manual', cashAccountId: bankId, items: [{ installmentId: bill.installments[0].id }] }
+    const paid = await a.good(a.finance, 'POST', payments, pay)
+    expect(await aged()).to.deep.equal(before)
+    await a.good(a.finance, 'POST', `${payments}/${paid.id}/void`, { reason: 'Returned' })
+    const setOff = { method: 'credit', creditId, items: [{ installmentId: bill.installments[0].id, principal: 400 }] }
+    await a.good(a.finance, 'POST', payments, setOff)
+    expect(await aged()).to.deep.equal(before)
+  })
 })
