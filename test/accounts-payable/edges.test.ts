@@ -4,6 +4,7 @@ import { itemsToSend, sendItem } from '../../db/accounts-payable/index.ts'
 import { beginSending, connectedSender, registerPixSender, settleTransfer } from '../../db/cash/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { inTenant } from '../../db/lib/connection.ts'
+import { unseal } from '../../db/lib/sealing/index.ts'
 import { ledgerCollectWithholdings, ledgerGenerateRecurring } from '../../jobs/accounts-payable.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -86,6 +87,35 @@ describe('at its edges, what is owed', function () {
     expect(await a.good(a.finance, 'GET', `cash/accounts/${otherBank}`)).to.include({ balance: 30_500 })
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('goes to bank details of which the supplier heard at the address that was known before', async () => {
+    const { id } = await a.supplier({ email: 'antigo@fornecedor.example' })
+    const path = `accounts-payable/suppliers/${id}`
+    const bankDetails = { details: { keyType: 'email', key: 'outro@fornecedor.example' } }
+    const changed = await a.good(a.finance, 'PATCH', path, { email: 'novo@fornecedor.example', bankDetails })
+    const decision = { version: changed.pendingBankDetails.version, decision: 'reject' }
+    await a.good(a.owner, 'POST', `${path}/bank-details/approve`, decision)
+    const sent = await a.rows<{ id: string; recipient: Buffer; step: string }>(
+      `select m.id, m.recipient, split_part(m.dedupe_key, '-', 8) as step from message m where m.data ->> 'supplierId' = :id order by m.created_at`,
+      { id },
+    )
+    expect(sent.map(({ step }) => step)).to.deep.equal(['proposed', 'decided'])
+    const [first] = sent
+    const { email } = await a.house.inHouse((trx) =>
+      unseal<{ email: string }>(
+        trx,
+        'tenant',
+        { table: 'message', rowId: first?.id ?? '', purpose: 'recipient' },
+        first!.recipient,
+      ),
+    )
+    expect(email).to.equal('antigo@fornecedor.example')
+    await world.drain()
+    const failed = await a.rows(`select status from message where data ->> 'supplierId' = :id and status = 'failed'`, {
+      id,
+    })
+    expect(failed).to.deep.equal([])
   })
 
   it('is no Pix of nothing: an item that its discount pays whole keeps no batch from leaving', async () => {
