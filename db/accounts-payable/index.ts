@@ -1,7 +1,8 @@
 /** The debts of the house: suppliers, orders, bills, payments and credits. Other modules and the edges import this file alone. */
 export { creditSumsText, payableSumsText } from './checks.ts'
 export { payableChecklist, payableControls } from './controls.ts'
-export { createCredit, listCredits, readCredit, refundCredit, voidCredit } from './credits/credits.ts'
+export { createCredit, listCredits, readCredit, voidCredit } from './credits/credits.ts'
+export { refundCredit } from './credits/refund.ts'
 export { tellDue } from './due.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'
 export { listOrders, readOrder } from './orders/read.ts'

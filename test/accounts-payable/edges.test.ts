@@ -89,6 +89,47 @@ describe('at its edges, what is owed', function () {
     expect(await a.failing()).to.deep.equal([])
   })
 
+  it('is given back by money that was booked before, once, which is reversed no more', async () => {
+    const supplierId = await payee()
+    const bill = await billed(supplierId, 4_000)
+    const made = await a.good(a.finance, 'POST', payments, pixOf([{ installmentId: bill.installments[0].id }]))
+    await a.good(a.owner, 'POST', `${payments}/${made.id}/approve`)
+    await sent(made.id)
+    const unclear = await a.account('2.1.7.01')
+    const came = (amount: number) =>
+      a.good(a.finance, 'POST', 'cash/movements', {
+        cashAccountId: bankId,
+        amount,
+        accountId: unclear,
+        description: 'Money of whom?',
+      })
+    const [whole, less, other] = [await came(4_000), await came(3_999), await came(500)]
+    const back = (refund: object) =>
+      a.send(a.finance, 'POST', `${payments}/${made.id}/void`, { reason: 'Sent back', refund })
+    expect((await back({ cashMovementId: whole.id, cashAccountId: bankId }))[0]).to.equal(400)
+    expect((await back({ cashMovementId: less.id }))[1].code).to.equal('reference_not_found')
+    const replies = await Promise.all(Array.from({ length: 20 }, () => back({ cashMovementId: whole.id })))
+    expect(replies.map(([status]) => status).filter((status) => status !== 200)).to.deep.equal([])
+    expect(await a.read(bill.id)).to.include({ status: 'approved', open: 4_000 })
+    const reverse = (id: string) => a.refused(a.finance, 'POST', `cash/movements/${id}/reverse`, { reason: 'Wrong' })
+    expect(await reverse(whole.id)).to.deep.equal([422, 'in_use'])
+    const note = { supplierId, number: 'NC 5', issuedOn: a.on('04-01'), amount: 900, accountId, bookId: a.bookId }
+    const { id } = await a.good(a.finance, 'POST', 'accounts-payable/credits', note)
+    const path = `accounts-payable/credits/${id}/refund`
+    const claim = { amount: 500, cashMovementId: other.id, receivedOn: a.house.today }
+    const refunds = await Promise.all(Array.from({ length: 20 }, () => a.send(a.finance, 'POST', path, claim)))
+    expect(refunds.filter(([status]) => status < 300)).to.have.length(1)
+    expect(await a.refused(a.finance, 'POST', path, { ...claim, amount: 400, cashMovementId: whole.id })).to.deep.equal(
+      [422, 'reference_not_found'],
+    )
+    expect(await reverse(other.id)).to.deep.equal([422, 'in_use'])
+    await world.drain()
+    const left = await a.balances(a.on('01-01'), a.house.today)
+    // What is not claimed is still of nobody.
+    expect(left['2.1.7.01']).to.equal(-3_999)
+    expect(await a.failing()).to.deep.equal([])
+  })
+
   it('goes to bank details of which the supplier heard at the address that was known before', async () => {
     const { id } = await a.supplier({ email: 'antigo@fornecedor.example' })
     const path = `accounts-payable/suppliers/${id}`
