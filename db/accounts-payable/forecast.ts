@@ -1,7 +1,7 @@
 const inPlace = (record: string) => `(cast(:bookId as uuid) is null or ${record}.book_id = cast(:bookId as uuid))
   and (cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))`
 
-/** What the house still has to pay: installments of approved bills on their days, and advances that a payment is about to send. */
+/** Money that is to leave the house: installments of approved bills on their days, and advances that a payment is about to send. */
 export const payableForecast = `select p.currency, i.due_on as date, i.open as amount, p.property_id
   from payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id
   where i.tenant_id = :tenantId and i.open > 0 and p.status in ('approved', 'partly_paid') and ${inPlace('p')}

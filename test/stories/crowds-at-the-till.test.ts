@@ -11,7 +11,7 @@ import { useWorld } from '../support/world.ts'
 type Reply = [number, Parsed]
 const times = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)))
-/** How often each outcome came: `201`, or the code of a refusal. */
+/** The number of each outcome: `201`, or the code of a refusal. */
 const outcomes = (replies: readonly Reply[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const [status, body] of replies) {

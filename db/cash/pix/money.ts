@@ -44,7 +44,7 @@ const payCharge = async (trx: Trx, charge: ChargeRecord, amount: number): Promis
   if (pays || charge.kind === 'static') await tellCharge(trx, pixChargePaid, await chargeById(trx, charge.id))
 }
 
-/** What a Pix is to a transfer between accounts of the house: `arrived` with one that is done, or perhaps of one whose outcome is not known yet. */
+/** The part of a Pix in a transfer between accounts of the house: it `arrived` with one that is done, or is perhaps of one whose outcome is not known yet. */
 const ofTransfer = async (
   trx: Trx,
   cashAccountId: string,
