@@ -4,8 +4,10 @@ import {
   creditSumsText,
   payableChecklist,
   payableControls,
+  payableForecast,
   payableSumsText,
   payableTarget,
+  recurringForecast,
   registerStock,
   transferEnded,
   draftTaxes,
@@ -29,6 +31,7 @@ import {
   registerPixCharges,
   receivableChecklist,
   receivableControls,
+  receivableForecast,
   receivableSumsText,
   receivableErasureBlockers,
   sealErasedCustomers,
@@ -167,4 +170,7 @@ export const registerModules = () => {
   registerStatementTarget('payable', payableTarget)
   registerStatementTarget('receivable', receivableStatementTarget)
   registerForecast('payouts', payoutForecast)
+  registerForecast('receivables', receivableForecast)
+  registerForecast('payables', payableForecast)
+  registerForecast('recurring', recurringForecast)
 }

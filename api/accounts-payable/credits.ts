@@ -135,6 +135,8 @@ const refund = route({
   method: 'POST',
   path: `${credits.one}/refund`,
   summary: 'Record money that the supplier gave back',
+  description:
+    'It is booked on `cashAccountId`, or is `cashMovementId`: money in of this amount that was booked by hand or from a line of the bank, and is claimed by it.',
   access: can('refund', 'SupplierCredit'),
   record: credits.lock,
   returns: SupplierCredit,
@@ -143,6 +145,7 @@ const refund = route({
     'invalid_transition',
     'credit_exceeded',
     'reference_not_found',
+    'in_use',
     'account_archived',
     'currency_mismatch',
     'session_required',
@@ -153,7 +156,13 @@ const refund = route({
     'period_closed',
     'date_locked',
   ],
-  body: Obj({ amount: Sum, cashAccountId: Uuid, receivedOn: Day, note: Opt(Text(0, 500)) }),
+  body: Obj({
+    amount: Sum,
+    cashAccountId: Opt(Uuid),
+    cashMovementId: Opt(Uuid),
+    receivedOn: Day,
+    note: Opt(Text(0, 500)),
+  }),
   example: { amount: 100, cashAccountId: sampleId('cashAccountId'), receivedOn: sampleDay(0) },
   handle: async ({ trx, params, body, expectedVersion }) => {
     await refundCredit(trx, params.supplierCreditId, body, expectedVersion)

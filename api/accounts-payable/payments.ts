@@ -231,7 +231,7 @@ const approve = payments.act('approve', {
 const voidOne = payments.act('void', {
   summary: 'Cancel unsent items or reverse paid ones',
   description:
-    'A manual payment turns its movement, a credit is given back; a Pix that was paid needs `refund`, the money that its payee has returned. `on` is the day of the reversal, today unless said.',
+    'A manual payment turns its movement, a credit is given back; a Pix that was paid needs `refund`, the money that its payee has returned: an account with the day, or a movement that was booked by hand or from a line of the bank. `on` is the day of the reversal, today unless said.',
   errors: [
     ...cashErrors,
     'invalid_transition',
@@ -244,7 +244,7 @@ const voidOne = payments.act('void', {
     reason: Reason,
     on: Opt(Day),
     itemIds: Opt(List(Uuid, { min: 1, max: 500 }, { uniqueItems: true })),
-    refund: Opt(Obj({ cashAccountId: Uuid, receivedOn: Day })),
+    refund: Opt(Obj({ cashAccountId: Opt(Uuid), receivedOn: Opt(Day), cashMovementId: Opt(Uuid) })),
   }),
   example: { reason: 'Paid to the wrong account' },
   command: ({ trx, id, body, expectedVersion }) => voidPayment(trx, id, body, expectedVersion),

@@ -126,7 +126,7 @@ const reverse = route({
   description:
     'Answers the movement that turns it, booked today; on a register in the session of the movement, while that is open.',
   access: can('reverse', 'CashMovement'),
-  errors: [...bookingErrors, 'invalid_transition', 'already_reversed', 'in_use'],
+  errors: [...bookingErrors, 'invalid_transition', 'already_reversed', 'in_use', 'movement_reconciled'],
   body: Obj({ reason: Reason }),
   example: { reason: 'Booked on the wrong account' },
   returns: CashMovement,

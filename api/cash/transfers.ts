@@ -219,7 +219,7 @@ const cancel = transfers.act('cancel', {
   summary: 'Cancel a transfer not sent, or undo a recorded one',
   description:
     'The sides of a recorded transfer are turned today; that of a register in its session, while that is open.',
-  errors: [...bookingErrors, 'invalid_transition', 'in_use', 'already_reversed'],
+  errors: [...bookingErrors, 'invalid_transition', 'in_use', 'already_reversed', 'movement_reconciled'],
   body: Obj({ reason: Reason }),
   example: { reason: 'The money was never moved' },
   command: ({ trx, id, body, expectedVersion: expected }) =>

@@ -170,6 +170,18 @@ We will come back to you as soon as we can.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: message {{issue.number}} received, we are looking into it.`,
   },
+  'bank-details-changed': {
+    subject: 'Your bank details at {{property.name}}',
+    text: `Hello,
+
+the bank details by which {{property.name}} pays your company are being changed: new ones were proposed, or a proposal was decided on.
+
+If you have not asked for it, tell us at once, by a telephone number that you know. Do not answer messages that ask for passwords or new details.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: your bank details are being changed. Not asked for? Tell us at once.`,
+  },
   'purchase-order': {
     subject: 'Purchase order {{order.number}} of {{property.name}}',
     text: `Dear {{order.supplier}},

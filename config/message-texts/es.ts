@@ -170,6 +170,18 @@ Le responderemos lo antes posible.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: mensaje {{issue.number}} recibido, nos estamos ocupando.`,
   },
+  'bank-details-changed': {
+    subject: 'Sus datos bancarios en {{property.name}}',
+    text: `Hola:
+
+hay un cambio en los datos bancarios con los que {{property.name}} paga a su empresa: se propusieron datos nuevos o se decidió sobre una propuesta.
+
+Si usted no lo pidió, avísenos enseguida, por un teléfono que conozca. No responda a mensajes que pidan contraseñas o datos nuevos.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: hay un cambio en sus datos bancarios. ¿No lo pidió? Avísenos enseguida.`,
+  },
   'purchase-order': {
     subject: 'Orden de compra {{order.number}} de {{property.name}}',
     text: `Hola, {{order.supplier}}:

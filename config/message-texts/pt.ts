@@ -170,6 +170,18 @@ Voltamos a falar com você assim que possível.
 {{property.phone | default:""}}`,
     sms: `{{property.name}}: mensagem {{issue.number}} recebida, estamos cuidando dela.`,
   },
+  'bank-details-changed': {
+    subject: 'Os seus dados bancários em {{property.name}}',
+    text: `Olá,
+
+há uma alteração nos dados bancários pelos quais {{property.name}} paga a sua empresa: dados novos foram propostos ou uma proposta foi decidida.
+
+Se não foi você que pediu, avise-nos já, por um telefone que você conhece. Não responda a mensagens que peçam senhas ou novos dados.
+
+{{property.name}}
+{{property.phone | default:""}}`,
+    sms: `{{property.name}}: há uma alteração nos seus dados bancários. Não pediu? Avise-nos já.`,
+  },
   'purchase-order': {
     subject: 'Pedido de compra {{order.number}} de {{property.name}}',
     text: `Olá, {{order.supplier}},

@@ -40,6 +40,7 @@ export const builtInTemplates = [
   { key: 'payment-link', name: 'Payment link', urgency: 'immediate', context: 'payment' },
   { key: 'registration-link', name: 'Registration link', urgency: 'immediate', context: 'reservation' },
   { key: 'issue-opened', name: 'Request or complaint received', urgency: 'immediate', context: 'issue' },
+  { key: 'bank-details-changed', name: 'Bank details of a supplier', urgency: 'immediate', context: 'purchase_order' },
   { key: 'purchase-order', name: 'Purchase order', urgency: 'immediate', context: 'purchase_order', document: true },
   { key: 'receivable-invoice', name: 'Invoice', urgency: 'immediate', context: 'receivable', document: true },
   { key: 'dunning-notice', name: 'Reminder of what is due', urgency: 'normal', context: 'receivable', document: true },

@@ -174,8 +174,6 @@ export const occur = async (trx: Trx, id: string, date: string): Promise<boolean
   )
   if (!isPaused && !made) {
     const issuedOn = dueOn < date ? dueOn : date
-    const total = row.template.lines.reduce((sum, line) => sum + line.amount, 0)
-    const withholdings = row.template.withholdings ?? []
     const payableId = await createPayable(
       trx,
       {
@@ -183,10 +181,9 @@ export const occur = async (trx: Trx, id: string, date: string): Promise<boolean
         bookId: row.bookId,
         propertyId: row.propertyId,
         issuedOn,
-        withholdings,
-        ...(withholdings.length === 0 ? { installments: [{ dueOn, amount: total }] } : {}),
+        withholdings: row.template.withholdings ?? [],
       },
-      { features: ['suppliers'], source: { source: 'recurring', key }, lenient: true },
+      { features: ['suppliers'], source: { source: 'recurring', key }, lenient: true, dueOn },
     )
     await emit(trx, recurringPayableOccurred, {
       propertyId: row.propertyId,

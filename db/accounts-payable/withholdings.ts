@@ -29,6 +29,16 @@ const dueDate = (month: string, dueDay: number | null): string => {
   return wanted > last ? last : wanted
 }
 
+/** The key of a draft: its first tax withheld, and how often a draft of that was voided before. */
+const keyOf = async (trx: Trx, { ids: [first = ''] }: Due): Promise<string> => {
+  const before = await sqlOne<{ count: number }>(
+    trx,
+    `select count(*) as count from payable where tenant_id = ? and source = 'withholding' and split_part(source_key, '.', 1) = ?`,
+    [contextOf(trx).tenantId, first],
+  )
+  return before && before.count > 0 ? `${first}.${before.count}` : first
+}
+
 /**
  * Makes one draft per month and tax of what was withheld in months that are over and not collected yet (R19). A second run finds `collectedById` set. Those of
  * one book take turns.
@@ -36,6 +46,14 @@ const dueDate = (month: string, dueDay: number | null): string => {
 export const collectWithholdings = async (trx: Trx, bookId: string, date: string): Promise<void> => {
   const { tenantId } = contextOf(trx)
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended('withholdings ' || ?, 93))`, [bookId])
+  // A bill that is being voided is waited for, and not collected.
+  await sql(
+    trx,
+    `select p.id from payable p where p.tenant_id = ? and p.book_id = ? and p.posting_on < date_trunc('month', cast(? as date)) and p.status <> 'void'
+       and exists (select from payable_withholding w where w.tenant_id = p.tenant_id and w.payable_id = p.id and w.collected_by_id is null)
+     order by p.id for no key update of p`,
+    [tenantId, bookId, date],
+  )
   const due = await sql<Due>(
     trx,
     `select to_char(p.posting_on, 'YYYY-MM') as month, c.id as tax_code_id, c.code, c.name, c.payee_name, c.due_day, c.liability_account_id as account_id,
@@ -58,12 +76,16 @@ export const collectWithholdings = async (trx: Trx, bookId: string, date: string
         kind: 'tax',
         issuedOn,
         lines: [
-          { description: `${one.code} ${one.month}`.slice(0, 200), accountId: one.accountId, amount: one.amount },
+          {
+            description: `${one.code} ${one.month}: ${bills}`.slice(0, 200),
+            accountId: one.accountId,
+            amount: one.amount,
+          },
         ],
         installments: [{ dueOn: dueDate(one.month, one.dueDay), amount: one.amount }],
         notes: bills.slice(0, 2_000),
       },
-      { features: [], source: { source: 'withholding', key: one.ids[0] ?? '' }, lenient: true },
+      { features: [], source: { source: 'withholding', key: await keyOf(trx, one) }, lenient: true },
     )
     await sql(trx, `update payable_withholding set collected_by_id = ? where tenant_id = ? and id = any(?::uuid[])`, [
       id,

@@ -108,28 +108,46 @@ export type AgeingFilter = Paging & {
 
 type Beside = { key: string | null; unbilled: number; availableReceipts: number }
 
-/** Bills of stays that waited, and money of receipts that was there, on a day; by the same groups. */
-const besideOn = (trx: Trx, values: object, by: AgeingBy): Promise<Beside[]> =>
-  sql<Beside>(
+/** SQL: receipts that may have had money left on a day. Those of payments never do: what their payment does not allocate is refunded there. */
+const perhapsAvailable = `select id from receipt where tenant_id = :tenantId and available > 0 and status = 'recorded'
+  union select receipt_id from receipt_allocation where tenant_id = :tenantId and dated_on > cast(:asOf as date)
+  union select receipt_id from receipt_refund where tenant_id = :tenantId and requested_on > cast(:asOf as date)
+  union select receipt_id from receipt_refund where tenant_id = :tenantId and ended_on > cast(:asOf as date)
+  union select id from receipt where tenant_id = :tenantId and reversed_on > cast(:asOf as date)`
+
+/** SQL: bills of stays that waited on a day, and were billed or voided since. */
+const perhapsUnbilled = `select id from receivable where tenant_id = :tenantId and book_id = :bookId and status = 'unbilled'
+  union select s.id from receivable i join receivable s on s.tenant_id = i.tenant_id and s.consolidated_into_id = i.id
+    where i.tenant_id = :tenantId and i.book_id = :bookId and i.issued_on > cast(:asOf as date)
+  union select id from receivable where tenant_id = :tenantId and book_id = :bookId and status = 'void' and kind = 'stay' and number is null
+    and voided_on > cast(:asOf as date)`
+
+type BesideAsked = { bookId: string; asOf: string; propertyId: string | null; customerId?: string }
+
+/** Bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer, where named. */
+const besideOn = (trx: Trx, { customerId, ...asked }: BesideAsked, by: AgeingBy): Promise<Beside[]> => {
+  const placed = (
+    record: string,
+  ) => `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))
+    and (cast(:customerId as uuid) is null or ${record}.customer_id = cast(:customerId as uuid))`
+  return sql<Beside>(
     trx,
     `select key, sum(unbilled)::bigint as unbilled, sum(available)::bigint as available_receipts from (
-       select ${groups[by]('d')} as key, d.total as unbilled, 0 as available from receivable d
-       left join receivable i on i.tenant_id = d.tenant_id and i.id = d.consolidated_into_id
-       where d.tenant_id = :tenantId and d.book_id = :bookId and d.kind = 'stay' and d.number is null and d.issued_on <= cast(:asOf as date)
-         and (d.status = 'unbilled' or (d.status = 'consolidated' and i.issued_on > cast(:asOf as date)) or (d.status = 'void' and d.voided_on > cast(:asOf as date)))
-         and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid))
+       select ${groups[by]('d')} as key, d.total as unbilled, 0 as available from (${perhapsUnbilled}) c
+       join receivable d on d.tenant_id = :tenantId and d.id = c.id
+       where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
        union all
        select ${groups[by]('r')}, 0, r.amount
          - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
          - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
              and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0)
-       from receipt r
-       where r.tenant_id = :tenantId and r.book_id = :bookId and r.received_on <= cast(:asOf as date)
-         and (r.reversed_on is null or r.reversed_on > cast(:asOf as date))
-         and (cast(:propertyId as uuid) is null or r.property_id = cast(:propertyId as uuid))
+       from (${perhapsAvailable}) c join receipt r on r.tenant_id = :tenantId and r.id = c.id
+       where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'
+         and (r.reversed_on is null or r.reversed_on > cast(:asOf as date)) and ${placed('r')}
      ) x group by 1`,
-    { tenantId: contextOf(trx).tenantId, ...values },
+    { tenantId: contextOf(trx).tenantId, ...asked, customerId: customerId ?? null },
   )
+}
 
 const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<{ key: string; name: string }[]> => {
   if (by === 'kind') return keys.map((key) => ({ key, name: key }))
@@ -188,9 +206,7 @@ export const readStatement = async (
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
   const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, from, to })
-  const beside = (await besideOn(trx, { bookId: book.id, asOf: to, propertyId: null }, 'customer')).find(
-    ({ key }) => key === customerId,
-  )
+  const [beside] = await besideOn(trx, { bookId: book.id, asOf: to, propertyId: null, customerId }, 'customer')
   return {
     ...made,
     bookId: book.id,

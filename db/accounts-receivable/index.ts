@@ -47,6 +47,7 @@ export { receivableErasureBlockers, sealErasedCustomers, sealForgottenCustomers 
 export { listCustomers, readCustomer } from './customers/read.ts'
 export type { CustomerShown } from './customers/read.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'
+export { receivableForecast } from './forecast.ts'
 export { billMonth, requestMonthly, tellOverdue } from './monthly.ts'
 export { billStays } from './receivables/bill.ts'
 export { billFromFolios } from './receivables/from-folios.ts'

@@ -250,6 +250,7 @@ const pendingOf = async (trx: Trx, id: string): Promise<string | null> =>
          union all select 'a transfer of it is under way' from cash_transfer t where t.tenant_id = :tenantId and :id in (t.from_account_id, t.to_account_id)
            and t.status in ('pending_approval', 'approved', 'sending', 'unknown', 'in_transit')
          union all select 'a Pix charge of it is live' from pix_charge c where c.tenant_id = :tenantId and c.cash_account_id = :id and c.status in ('creating', 'active', 'cancelling')
+         union all select 'its Pix connection stands' from pix_connection x where x.tenant_id = :tenantId and x.cash_account_id = :id
          union all select 'a line of its statements is open' from bank_statement_line l where l.tenant_id = :tenantId and l.cash_account_id = :id and l.status = 'unmatched'
          union all select 'a register puts its money there' from cash_account r where r.tenant_id = :tenantId and r.safe_account_id = :id and r.status = 'active') u limit 1`,
       { tenantId: contextOf(trx).tenantId, id },

@@ -15,6 +15,7 @@ export const cashControls: ControlDeclaration[] = [
     text: `select ${documentOf} as document_id, m.amount from cash_movement m
       join cash_movement o on o.tenant_id = m.tenant_id and o.id = case when m.reverses_id is null then m.id else m.reverses_id end
       where m.tenant_id = :tenantId and m.book_id = :bookId`,
+    byAccount: `select a.ledger_account_id as account_id, a.balance as amount from cash_account a where a.tenant_id = :tenantId and a.book_id = :bookId`,
   },
   {
     kind: 'transit',

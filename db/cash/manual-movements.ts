@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { conflict, forbidden, invalid, unprocessable } from '../../config/errors.ts'
 import { accountFor, businessDay, judgeLines, refuseProblems } from '../financial/index.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { contextOf, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
-import { namedAccount } from './facts.ts'
+import { busyAsCash, namedAccount } from './facts.ts'
 import type { AccountFacts } from './facts.ts'
 import { CashMovement } from './models.ts'
 import { bookMovement, dayOfBooking, reverseMovement } from './movements.ts'
@@ -105,7 +105,19 @@ export const createMovement = async (
   return (await bookMovement(trx, account, movement, day)).movementId
 }
 
-/** Turns a movement that a person has recorded. 409 `invalid_transition` for one of another document, which is undone there; then as `reverseMovement`. */
+/** The movement that turns another one, which is locked; null where it stands. */
+const reversalOf = async (trx: Trx, id: string): Promise<string | null> => {
+  const values = [contextOf(trx).tenantId, id]
+  await busyAsCash(sql(trx, `select id from cash_movement where tenant_id = ? and id = ? for no key update`, values))
+  const found = await sqlOne<{ id: string }>(
+    trx,
+    `select id from cash_movement where tenant_id = ? and reverses_id = ?`,
+    values,
+  )
+  return found?.id ?? null
+}
+
+/** Turns a movement that a person has recorded; repeated it answers the one that turns it. 409 `invalid_transition` for one of another document, which is undone there; then as `reverseMovement`. */
 export const reverseManual = async (trx: Trx, id: string, reason: string): Promise<string> => {
   const movement = await readRow(trx, CashMovement, id)
   if (movement.kind !== 'manual')
@@ -114,5 +126,6 @@ export const reverseManual = async (trx: Trx, id: string, reason: string): Promi
     ])
   const { propertyId } = await namedAccount(trx, movement.cashAccountId, 'cashAccountId')
   if (movement.sessionId !== null && propertyId !== null) await businessDay(trx, propertyId)
-  return (await reverseMovement(trx, { movementId: id, description: reason })).movementId
+  const turned = await reversalOf(trx, id)
+  return turned ?? (await reverseMovement(trx, { movementId: id, description: reason })).movementId
 }

@@ -20,7 +20,7 @@ export type ForecastName = keyof typeof forecasts
 
 /**
  * Selects `currency`, `date`, `amount` (more than 0) and `property_id` (null for the whole house) of what is open; `:tenantId`, `:bookId` and `:propertyId` (both may be
- * null, for all) are bound. What is due before today counts as overdue.
+ * null, for all) are bound, and so is `:until`, the last day that is asked for. What is due before today counts as overdue.
  */
 const texts = new Map<ForecastName, string>()
 
@@ -33,7 +33,7 @@ registerForecast(
   'transfers',
   `select t.currency, t.scheduled_on as date, t.amount, t.property_id from cash_transfer t where t.tenant_id = :tenantId
      and (cast(:bookId as uuid) is null or t.book_id = :bookId) and (cast(:propertyId as uuid) is null or t.property_id = :propertyId)
-     and t.status in ('approved', 'sending', 'unknown') and t.source_id is null and t.to_account_id is null`,
+     and t.status in ('approved', 'sending', 'unknown') and t.source_type is distinct from 'payable_payment_item' and t.to_account_id is null`,
 )
 
 export type PositionAsked = {

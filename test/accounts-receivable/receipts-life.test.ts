@@ -299,6 +299,11 @@ describe('a receipt', function () {
       422,
       'match_not_equal',
     ])
+    const nothing = { receivableInstallmentId: two.installments[0]?.id, discount: 15_000 }
+    expect(await a.refused(finance, 'POST', `${line}/match`, { targets: [nothing] })).to.deep.equal([
+      400,
+      'validation_failed',
+    ])
     const matched = await good(finance, 'POST', `${line}/match`, { targets })
     expect(matched).to.include({ status: 'matched' })
     expect(await a.document(one.id)).to.include({ status: 'partly_paid', open: 20_000 })
@@ -342,5 +347,69 @@ describe('a receipt', function () {
     )
     expect(Number(fees?.fees)).to.equal(48_000)
     expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('that bounces after the rest was written off leaves a document that is written off whole, once', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [6_000, 4_000])
+    const { id } = await a.receipt(money(6_000, { customerId, auto: true, method: 'cheque' }))
+    const one = `accounts-receivable/receivables/${invoice.id}`
+    await a.good(a.owner, 'POST', `${one}/write-off`, { reason: 'Bankrupt' })
+    expect(await a.document(invoice.id)).to.include({ status: 'written_off', settled: 6_000, writtenOff: 4_000 })
+    await a.good(a.finance, 'POST', at(id, 'reverse'), { reason: 'Bounced' })
+    expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', open: 6_000, writtenOff: 4_000 })
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => a.send(a.owner, 'POST', `${one}/write-off`, { reason: 'All of it' })),
+    )
+    expect(replies.map(([status]) => status).filter((status) => status !== 200)).to.deep.equal([])
+    expect(await a.document(invoice.id)).to.include({ status: 'written_off', open: 0, writtenOff: 10_000 })
+    const { writeOffs } = await a.good(a.finance, 'GET', one)
+    expect((writeOffs as Parsed[]).map(({ amount, reinstatedOn }) => [amount, reinstatedOn === null])).to.deep.equal([
+      [4_000, false],
+      [10_000, true],
+    ])
+    await a.good(a.finance, 'POST', `${one}/reinstate`, { reason: 'Paid after all' })
+    expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 10_000, writtenOff: 0 })
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('that is reversed after its document was credited leaves that document to its credit note', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [8_000])
+    const { id } = await a.receipt(money(8_000, { customerId, auto: true }))
+    const one = `accounts-receivable/receivables/${invoice.id}`
+    const { id: noteId } = await a.good(a.finance, 'POST', 'accounts-receivable/credit-notes', {
+      receivableId: invoice.id,
+      reason: 'Event cancelled',
+    })
+    await a.good(a.finance, 'POST', at(id, 'reverse'), { reason: 'Bounced' })
+    expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 8_000 })
+    expect(await a.refused(a.owner, 'POST', `${one}/void`, { reason: 'Twice' })).to.deep.equal([
+      409,
+      'invalid_transition',
+    ])
+    // The money of the note pays the document that it credits.
+    const { receiptId } = await a.good(a.finance, 'GET', `accounts-receivable/credit-notes/${noteId}`)
+    await a.good(a.finance, 'POST', at(receiptId, 'allocations'), { auto: true })
+    expect(await a.document(invoice.id)).to.include({ status: 'paid', open: 0 })
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('still to come is expected on its day, and what is late apart', async () => {
+    const position = async () => {
+      const { currencies } = await a.good(a.owner, 'GET', `cash/position?bookId=${a.bookId}&days=5`)
+      return currencies[0]
+    }
+    const before = await position()
+    const soon = addDays(a.house.today, 3)
+    const more = { installments: [a.on('08-01'), soon].map((dueOn, index) => ({ dueOn, amount: 1_000 + index })) }
+    await a.plain(await a.customer(), [1_000, 1_001], more)
+    const after = await position()
+    const on = (found: Parsed) => (found.days as Parsed[]).find(({ date }) => date === soon)?.in.receivables
+    expect(on(after)).to.equal(on(before) + 1_001)
+    expect(after.overdue.in).to.equal(before.overdue.in + 1_000)
+    expect(after.days.at(-1).closing).to.equal(before.days.at(-1).closing + 1_001)
   })
 })

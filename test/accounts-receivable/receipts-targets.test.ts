@@ -247,6 +247,9 @@ describe('money of customers between receipts, folios and payments', function ()
     await becomes(({ refundedAmount }) => refundedAmount === 3_000, 'the refund of a part')
     expect(await a.document(invoice.id)).to.include({ status: 'partly_paid', settled: 7_000, open: 3_000 })
     expect(await mine()).to.include({ status: 'recorded', allocated: 7_000, refunded: 3_000, available: 0 })
+    const aged = await a.good(a.finance, 'GET', `accounts-receivable/ageing?bookId=${a.bookId}`)
+    const { availableReceipts } = (aged.data as Parsed[]).find(({ key }) => key === customerId) ?? aged.totals
+    expect(availableReceipts, 'money that went back is not there').to.equal(0)
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
 

@@ -100,6 +100,14 @@ describe('A day of a register over HTTP', function () {
     expect(await refused(reception, 'movements', { ...flowers, amount: -27_501 })).to.deep.equal([422, 'cash_short'])
     expect(await refused(other, 'movements', flowers)).to.deep.equal([403, 'forbidden'])
 
+    const wrong = done(await send(owner, 'movements', { ...flowers, amount: -100 }), 201)
+    const undo = await Promise.all(
+      Array.from({ length: 20 }, () => send(owner, `movements/${wrong.id}/reverse`, { reason: 'Wrong' })),
+    )
+    // Repeated, it answers what turned it.
+    expect(new Set(undo.map(({ status, body }) => `${status} ${body.id}`)).size).to.equal(1)
+    expect(undo[0]?.body).to.include({ kind: 'reversal', amount: 100, reversesId: wrong.id })
+
     // Nothing tells the cashier what the drawer should hold.
     const seen = done(await reception.get(`cash/${path}`))
     expect(seen).to.include({ expected: null, difference: null, totals: null })

@@ -332,6 +332,15 @@ describe('Pix through a bank that speaks the standard of the Central Bank', func
     await giveBack(receiptId)
     await world.drain()
     expect(returnsOf(endToEndId)).to.have.length(1)
+    const [sending] = await rows<{ id: string }>(
+      `select id from pix_return where tenant_id = :tenantId and status = 'sending'`,
+    )
+    const call = await house.inHouse((trx) => beginReturn(trx, sending?.id ?? ''))
+    bank.next('GET', '/devolucao/', 'refuses')
+    // Asked for once more, the bank refuses the repetition and the question: the money has left all the same.
+    const again = { ...call!, isAgain: true }
+    const calling = { line: call!.line, signal: AbortSignal.timeout(5_000) }
+    expect((await bcbBank.returnPix(calling, again)).kind).to.equal('unknown')
     bank.next('GET', '/devolucao/', 'refuses')
     // The last reading of the schedule is not the last one: money that may be gone is asked about until it is known.
     await rows(`update pix_return set read_count = 20 where tenant_id = :tenantId and status = 'sending' returning id`)

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { takePix } from '../../db/cash/index.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import type { Parsed } from '../support/client.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { openPix } from './pix-desk.ts'
+
+const facts = { txid: null, at: new Date(), payerName: null, payerDocument: null, text: null }
 
 describe('A Pix that goes back', function () {
   this.timeout(180_000)
@@ -142,5 +145,38 @@ describe('A Pix that goes back', function () {
     await world.drain()
     const { data } = done(await a.finance.get(`financial/integrity-checks?bookId=${a.house.bookId}`))
     expect(data.filter((one: Parsed) => one.status === 'failed')).to.deep.equal([])
+  })
+
+  it('goes back in part by the bank itself while a return of another part is under way, whether that is done or refused', async () => {
+    const before = await a.balance()
+    const made = await a.charge({ amount: 5_000, text: 'pays' })
+    const other = await a.charge({ amount: 5_000, text: 'pays' })
+    await world.drain()
+    const ids = [...(await a.comes(made.txid)), ...(await a.comes(other.txid))]
+    await a.call(ids)
+    await world.drain()
+    for (const [index, { id }] of [made, other].entries()) {
+      const [receipt] = (await a.read(id)).receipts as Parsed[]
+      const body = { via: 'pix_return', amount: 2_000, reason: 'Too much' }
+      const path = `accounts-receivable/receipts/${receipt?.claimedById}/refund`
+      done(await a.finance.send('POST', path, body, { idempotencyKey: randomUUID() }))
+      const returns = [{ code: `BANK${index}`, amount: 2_500, status: 'done' as const, byBank: true }]
+      const heard = { ...facts, endToEndId: receipt?.endToEndId, amount: 5_000, returns }
+      for (const _ of [1, 2]) await a.house.inHouse((trx) => takePix(trx, a.bankId, heard))
+      // The second return is of a Pix that the bank has lost: it refuses.
+      if (index === 1)
+        await a.rows(`delete from sandbox_object where kind = 'pix' and our_id = :id`, { id: receipt?.endToEndId })
+      await world.drain()
+      expect((await a.read(id)).receipts[0]).to.include({ returned: index === 0 ? 4_500 : 2_500 })
+    }
+    const kept = await a.rows(
+      `select p.returned, p.return_reserved as reserved from pix_receipt p where p.pix_charge_id in (:made, :other) order by 1`,
+      { made: made.id, other: other.id },
+    )
+    expect(kept.map(({ returned, reserved }) => [Number(returned), Number(reserved)])).to.deep.equal([
+      [2_500, 2_500],
+      [4_500, 4_500],
+    ])
+    expect(await a.balance()).to.equal(before + 3_000)
   })
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays, todayIn } from '../../config/time.ts'
-import { beginTransfer, pixLine, settleSent } from '../../db/cash/index.ts'
+import { beginTransfer, pixLine, settleSent, takePix } from '../../db/cash/index.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { checksOf, closedGates, readHealth } from '../../db/jobs/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
@@ -99,6 +99,48 @@ describe('A Pix that the house sends', function () {
     })
     expect(await transfer(ahead)).to.include({ status: 'completed', sentOn: today })
     expect(await a.balance()).to.equal(before - 2_800)
+  })
+
+  it('to another account of the house arrives there once, whoever tells of it first', async () => {
+    const before = await a.balance()
+    const account = (code: string) =>
+      a.send(a.finance, 'POST', 'accounts', { kind: 'bank', code, name: code, propertyId: a.house.propertyId })
+    const { id: toAccountId } = done(await account('OUTRO'), 201)
+    const ask = { fromAccountId: a.bankId, toAccountId, method: 'pix', amount: 900, purpose: 'Supply' }
+    const heard = (endToEndId: string) => ({
+      endToEndId,
+      txid: null,
+      amount: 900,
+      at: new Date(),
+      payerName: 'Pousada',
+      payerDocument: null,
+      text: null,
+      returns: [],
+    })
+    const take = (endToEndId: string) => a.house.inHouse((trx) => takePix(trx, toAccountId, heard(endToEndId)))
+    const { id } = done(await a.send(a.finance, 'POST', 'transfers', ask), 201)
+    done(await a.send(a.owner, 'POST', `transfers/${id}/approve`))
+    await a.house.inHouse((trx) => beginTransfer(trx, id))
+    expect(await take('E2E-OWN')).to.equal('later')
+    const today = todayIn('America/Sao_Paulo')
+    const answer = { status: 'done' as const, endToEndId: 'E2E-OWN', fee: 0, on: today }
+    await a.house.inHouse((trx) => settleSent(trx, id, answer))
+    for (const _ of [1, 2]) expect(await take('E2E-OWN')).to.equal('taken')
+    expect(done(await a.owner.get(`cash/accounts/${toAccountId}`)).balance).to.equal(900)
+    expect(await take('E2E-OTHER')).to.equal('taken')
+    expect(done(await a.owner.get(`cash/accounts/${toAccountId}`)).balance).to.equal(1_800)
+    expect(await a.balance()).to.equal(before - 900)
+  })
+
+  it('of an account with a connection is heard of until that is ended: the account is not archived before', async () => {
+    const kept = done(await a.send(a.finance, 'POST', 'accounts', { kind: 'bank', code: 'FIM', name: 'Fim' }), 201)
+    const set = (connection: object | null) =>
+      a.send(a.owner, 'PUT', `accounts/${kept.id}/pix`, { keys: [], connection })
+    done(await set({ provider: 'sandbox', credentials }))
+    const archive = () => a.send(a.finance, 'POST', `accounts/${kept.id}/archive`)
+    expect((await archive()).body.code).to.equal('account_not_empty')
+    done(await set(null))
+    expect((await archive()).status).to.equal(200)
   })
 
   it('books the fee of the bank for money that another module sends, and the books agree', async () => {

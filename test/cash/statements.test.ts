@@ -367,4 +367,70 @@ describe('statements of a bank', function () {
     expect((await a.post(finance, 'GET', `cash/bank-statements/${good.id}`))[0]).to.equal(404)
     expect((await a.taken(whole)).counts).to.include({ added: 1 })
   })
+
+  it('freeze what they prove, until they are opened again: then each side of a transfer is undone once', async () => {
+    const a = await openBank()
+    const { finance, good, refused, on } = a
+    const { id: safeId } = await good(finance, 'POST', 'cash/accounts', {
+      bookId: a.bookId,
+      kind: 'safe',
+      code: 'COFRE',
+      name: 'Cofre',
+    })
+    const paid = await good(finance, 'POST', 'cash/movements', {
+      cashAccountId: a.bankId,
+      amount: -1_000,
+      bookedOn: on('09-05'),
+      accountId: await a.account('6.1.10'),
+      description: 'Stamps',
+    })
+    const move = (amount: number, more: object) =>
+      good(finance, 'POST', 'cash/transfers', {
+        fromAccountId: a.bankId,
+        toAccountId: safeId,
+        method: 'manual',
+        amount,
+        purpose: 'Change',
+        sentOn: on('09-06'),
+        ...more,
+      })
+    const done = await move(5_000, { receivedOn: on('09-07') })
+    const onItsWay = await move(700, {})
+    const lines = [
+      { on: on('09-05'), amount: '-10,00', id: '1', memo: 'CORREIOS' },
+      { on: on('09-06'), amount: '-50,00', id: '2', memo: 'SAQUE' },
+      { on: on('09-06'), amount: '-7,00', id: '3', memo: 'SAQUE' },
+    ]
+    const { id } = await a.taken(ofxFile(lines, { balance: '933,00', to: on('09-30') }))
+    const found = await a.lines(`bankStatementId=${id}`)
+    for (const line of found) {
+      const [status] = await a.match(line.id as string, [{ cashMovementId: line.suggestions[0].id }])
+      expect(status).to.equal(200)
+    }
+    expect((await a.step(id, 'reconcile'))[0]).to.equal(200)
+    const undo = [`movements/${paid.id}/reverse`, ...[done, onItsWay].map((one) => `transfers/${one.id}/cancel`)]
+    const reason = { reason: 'Wrong' }
+    for (const path of undo)
+      expect(await refused(finance, 'POST', `cash/${path}`, reason), path).to.deep.equal([409, 'movement_reconciled'])
+    await a.step(id, 'reopen', reason)
+    for (const path of undo)
+      expect(await refused(finance, 'POST', `cash/${path}`, reason), path).to.deep.equal([422, 'in_use'])
+    for (const line of found) await good(finance, 'POST', `cash/bank-statement-lines/${line.id}/unmatch`)
+    await a.calm()
+    for (const path of undo) {
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, () => a.post(finance, 'POST', `cash/${path}`, reason)),
+      )
+      expect(replies.filter(([status]) => status !== 200)).to.deep.equal([])
+    }
+    expect(await good(finance, 'GET', `cash/accounts/${a.bankId}`)).to.include({ balance: 100_000, cleared: 0 })
+    expect(await good(finance, 'GET', `cash/accounts/${safeId}`)).to.include({ balance: 0 })
+    const arrives = { receivedOn: on('09-08') }
+    expect(await refused(finance, 'POST', `cash/transfers/${onItsWay.id}/confirm`, arrives)).to.deep.equal([
+      409,
+      'invalid_transition',
+    ])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
 })

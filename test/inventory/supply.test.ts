@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
+import { createPayable } from '../../db/accounts-payable/index.ts'
 import { grantEntitlement, revokeEntitlement } from '../../db/admin/index.ts'
 import { verifyStockOf } from '../../db/inventory/index.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { openDesk } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
 import { useWorld } from '../support/world.ts'
 import { openBar } from './bar.ts'
@@ -24,6 +28,30 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
 
   const item = (base = 'g', more: object = {}) =>
     house.store.item({ sku: `ITEM${(count += 1)}`, name: 'Item', categoryId: house.food, base, ...more })
+  it('is owed for once, though two bills of one receipt were entered at the same moment', async () => {
+    const { owner } = house
+    const finance = await openDesk(world, house.house, 'finance')
+    const rice = await item('g')
+    const received = await house.store.receive(house.main, rice, '500', 'g', 3_000)
+    const body = {
+      payeeName: 'Armazém da Serra',
+      kind: 'bill' as const,
+      propertyId: house.propertyId,
+      issuedOn: house.house.today,
+      lines: [{ description: 'Rice', inventoryMovementLineId: received.lines[0].id as string, amount: 3_100 }],
+    }
+    const { tenantId } = house.house
+    const enter = (trx: Trx) => createPayable(trx, body, { features: [] })
+    // Neither sees the other.
+    const ids = await inTenant(tenantId, async (trx) => [await enter(trx), await inTenant(tenantId, enter)])
+    const keyed = (desk: Desk, path: string) =>
+      desk.send('POST', `accounts-payable/payables/${path}`, {}, { idempotencyKey: randomUUID() })
+    for (const id of ids) expect((await keyed(finance, `${id}/submit`)).status).to.equal(200)
+    const replies = await Promise.all(ids.map((id) => keyed(owner, `${id}/approve`)))
+    const codes = replies.map(({ status, body: said }) => (status === 200 ? 'approved' : String(said.code)))
+    expect(codes.toSorted()).to.deep.equal(['approved', 'over_billed'])
+  })
+
   it('receives a purchase order in its own measure, refuses more than it allows, and takes it back', async () => {
     const { owner, keeper, propertyId } = house
     const coffee = await item('g', {

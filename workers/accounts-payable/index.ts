@@ -41,10 +41,16 @@ export const processors: readonly Processor[] = [
   processor(
     jobs.ledgerGenerateRecurring,
     async ({ payload: { tenantId, bookId, date }, effect, inTenant, finish, signal }) => {
-      for (const id of await effect((trx) => dueRecurring(trx, bookId, date)))
+      const failed: unknown[] = []
+      const allOf = async (id: string): Promise<void> => {
         while (!signal.aborted && (await inTenant(tenantId, (trx) => occur(trx, id, date)))) {
           // One transaction for each bill.
         }
+      }
+      // One that cannot be made keeps the others from nothing.
+      for (const id of await effect((trx) => dueRecurring(trx, bookId, date)))
+        await allOf(id).catch((error: unknown) => failed.push(error))
+      if (failed.length > 0) throw failed[0]
       if (!signal.aborted) await finish()
     },
   ),

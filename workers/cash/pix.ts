@@ -91,8 +91,22 @@ const heeded = async (
   return outcome
 }
 
-const takeAll = async (context: JobContext<Named>, cashAccountId: string, pix: readonly HeardPix[]): Promise<void> => {
-  for (const one of pix) await context.inTenant(context.payload.tenantId, (trx) => takePix(trx, cashAccountId, one))
+/** Books money, each Pix by itself: one that cannot be booked keeps no other from it. Answers whether all is booked, and why not. */
+const takeAll = async (
+  context: JobContext<Named>,
+  cashAccountId: string,
+  pix: readonly HeardPix[],
+): Promise<{ isWhole: boolean; errors: unknown[] }> => {
+  const errors: unknown[] = []
+  let isWhole = true
+  for (const one of pix)
+    try {
+      const taken = await context.inTenant(context.payload.tenantId, (trx) => takePix(trx, cashAccountId, one))
+      if (taken === 'later') isWhole = false
+    } catch (error) {
+      errors.push(error)
+    }
+  return { isWhole: isWhole && errors.length === 0, errors }
 }
 
 /** Asks about money by its id, and books what has come. */
@@ -102,7 +116,10 @@ const pull = async (context: JobContext<Named>, line: PixLine, endToEndIds: read
       bankOf(line).readPix({ line, signal: context.signal }, endToEndId),
     )
     if (outcome.kind === 'not_sent' || outcome.kind === 'unknown') return later(context, outcome)
-    if (outcome.kind === 'known' && outcome.snapshot) await takeAll(context, line.cashAccountId, [outcome.snapshot])
+    if (outcome.kind !== 'known' || !outcome.snapshot) continue
+    const { isWhole, errors } = await takeAll(context, line.cashAccountId, [outcome.snapshot])
+    if (errors.length > 0) throw errors[0]
+    if (!isWhole) return context.retryLater('the money may be of a transfer whose outcome is awaited')
   }
 }
 
@@ -164,20 +181,30 @@ const sync = processor(jobs.syncPixJob, async (context) => {
   const line = await context.effect((trx) => pixLine(trx, cashAccountId))
   if (!line) return context.finish()
   const until = new Date()
+  const errors: unknown[] = []
+  let isWhole = true
   const from = new Date((line.lastSyncedAt ?? line.createdAt).getTime() - hour)
   for (let page = 0; ; page += 1) {
     const outcome = await readCall(context, { provider: line.gateProvider, operation: 'list-pix' }, async () =>
       heedCredentials(await bankOf(line).listPix({ line, signal: context.signal }, from, until, page)),
     )
     if (outcome.kind !== 'known') return context.finish((trx) => noteConnection(trx, cashAccountId, outcome.code))
-    await takeAll(context, cashAccountId, outcome.snapshot.pix)
+    const taken = await takeAll(context, cashAccountId, outcome.snapshot.pix)
+    errors.push(...taken.errors)
+    isWhole &&= taken.isWhole
     if (!outcome.snapshot.more) break
   }
+  if (errors.length > 0) throw errors[0]
   return context.finish(async (trx) => {
     await noteConnection(trx, cashAccountId, null)
-    await noteSynced(trx, cashAccountId, until)
+    // What was passed over is read again.
+    if (isWhole) await noteSynced(trx, cashAccountId, until)
   })
 })
+
+/** A question that the bank refuses says nothing of the money. */
+const saidNothing = <S>(outcome: Outcome<S>): Outcome<S> =>
+  outcome.kind === 'refused' ? { ...outcome, kind: 'unknown' } : outcome
 
 const sendOrRead = async (context: JobContext<Named & { cashTransferId: string }>) => {
   const { cashTransferId } = context.payload
@@ -191,8 +218,8 @@ const sendOrRead = async (context: JobContext<Named & { cashTransferId: string }
   const outcome =
     call.mode === 'read'
       ? await read(context, line, 'read-sent', () => bank.readSent(calling, key))
-      : await called(context, line, 'send', key, (again) =>
-          again ? bank.readSent(calling, key) : bank.send(calling, call),
+      : await called(context, line, 'send', key, async (again) =>
+          again ? saidNothing(await bank.readSent(calling, key)) : bank.send(calling, call),
         )
   const finish = context.finish as never as (work: (trx: never) => Promise<unknown>) => Promise<unknown>
   if (outcome.kind === 'known') return finish((trx) => settleSent(trx, cashTransferId, outcome.snapshot))
@@ -243,9 +270,8 @@ const again = async (
   const calling = { line, signal: context.signal }
   const seen = await read(context, line, 'read-return', () => bankOf(line).readReturn(calling, asked))
   if (seen.kind === 'known' && seen.snapshot.status === 'pending')
-    return act(context, line, 'return', asked.code, () => bankOf(line).returnPix(calling, asked))
-  // A question that the bank refuses says nothing of the money: it is asked again.
-  return seen.kind === 'refused' ? ({ ...seen, kind: 'unknown' } as const) : seen
+    return act(context, line, 'return', asked.code, () => bankOf(line).returnPix(calling, { ...asked, isAgain: true }))
+  return saidNothing(seen)
 }
 
 const sweep = processor(jobs.sweepPixJob, async (context) => {

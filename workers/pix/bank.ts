@@ -35,7 +35,8 @@ export type Bank = {
   ) => Promise<Outcome<{ pix: HeardPix[]; more: boolean }>>
   returnPix: (
     calling: Calling,
-    asked: { endToEndId: string; code: string; amount: number },
+    /** `isAgain`: it was asked for before, so that a refusal may be that of a repetition. */
+    asked: { endToEndId: string; code: string; amount: number; isAgain?: boolean },
   ) => Promise<Outcome<BankReturn>>
   readReturn: (calling: Calling, asked: { endToEndId: string; code: string }) => Promise<Outcome<BankReturn>>
   send: (calling: Calling, call: SendCall) => Promise<Outcome<BankSent>>

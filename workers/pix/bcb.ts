@@ -137,11 +137,16 @@ const isSame = (given: Json, { charge, key }: ChargeCall): boolean =>
 
 const perPage = 100
 
-/** A refusal may be that of a repetition: what the bank has under the key then counts. */
-const unlessDone = async <S>(asked: Outcome<S>, look: () => Promise<Outcome<S | null>>): Promise<Outcome<S>> => {
+/** A refusal may be that of a repetition: what the bank has under the key then counts. Of one that `isAgain`, a refused look proves nothing. */
+const unlessDone = async <S>(
+  asked: Outcome<S>,
+  look: () => Promise<Outcome<S | null>>,
+  isAgain = false,
+): Promise<Outcome<S>> => {
   if (asked.kind !== 'refused' || asked.httpStatus === 401) return asked
   const seen = await look()
-  if (seen.kind !== 'known') return seen.kind === 'refused' ? asked : seen
+  if (seen.kind === 'refused') return isAgain ? { kind: 'unknown', code: seen.code } : asked
+  if (seen.kind !== 'known') return seen
   return seen.snapshot === null ? asked : { ...seen, snapshot: seen.snapshot }
 }
 
@@ -193,10 +198,11 @@ export const bcbBank: Bank = {
       return { pix: ours.flatMap((one) => pixIn(one) ?? []), more: page + 1 < pages }
     })
   },
-  returnPix: async (calling, { endToEndId, code, amount }) => {
+  returnPix: async (calling, { endToEndId, code, amount, isAgain = false }) => {
     const path = returnPath(endToEndId, code)
     const asked = understood(await ask(calling, 'PUT', path, { valor: valueOf(amount) }), returnIn)
-    return unlessDone(asked, async () => orMissing(understood(await ask(calling, 'GET', path), returnIn), null))
+    const look = async () => orMissing(understood(await ask(calling, 'GET', path), returnIn), null)
+    return unlessDone(asked, look, isAgain)
   },
   readReturn: async (calling, { endToEndId, code }) =>
     orMissing(understood(await ask(calling, 'GET', returnPath(endToEndId, code)), returnIn), { status: 'pending' }),

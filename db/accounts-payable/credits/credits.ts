@@ -2,34 +2,20 @@ import type { BookFacts } from '../../documents/index.ts'
 import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
 import { randomUUID } from 'node:crypto'
 import { conflict, unprocessable } from '../../../config/errors.ts'
-import { supplierCreditRefunded, supplierCreditVoided } from '../../../config/events/accounts-payable.ts'
-import { accountFacts, recordMovement } from '../../cash/index.ts'
-import {
-  assertOpen,
-  businessDay,
-  judgeLines,
-  postingEventOf,
-  raisePosting,
-  refuseProblems,
-} from '../../financial/index.ts'
+import { supplierCreditVoided } from '../../../config/events/accounts-payable.ts'
+import { assertOpen, judgeLines, postingEventOf, raisePosting, refuseProblems } from '../../financial/index.ts'
 import { split } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { lifecycle } from '../../lib/lifecycle.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { insertRow, readRow } from '../../lib/records.ts'
 import { Payable, SupplierCredit } from '../models.ts'
 import type { CreditLine, CreditRecord, PayableRecord } from '../models.ts'
 import { namePayee, partyOf } from '../payee.ts'
 import type { GivenPayee } from '../payee.ts'
-import { endCredit, lockCredit, refundOf, tellCredit } from './state.ts'
-
-const moves = lifecycle<'open' | 'void'>('A credit')({
-  refunded: { from: ['open'] },
-  voided: { from: ['open'], to: 'void' },
-})
+import { creditMoves, endCredit, lockCredit, tellCredit } from './state.ts'
 
 export type NewCredit = GivenPayee & {
   bookId?: string | undefined
@@ -146,71 +132,10 @@ export const createCredit = async (
   return credit.id
 }
 
-export type Refund = {
-  amount: number
-  cashAccountId: string
-  receivedOn: string
-  note?: string | undefined
-}
-
-/** Records money that a supplier gave back for a credit note or an advance. 422 `credit_exceeded`, `date_out_of_range`, and the errors of cash. */
-export const refundCredit = async (trx: Trx, id: string, refund: Refund, expected: number | null): Promise<void> => {
-  const account = await accountFacts(trx, refund.cashAccountId)
-  if (account.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
-  const credit = await lockCredit(trx, id, expected)
-  moves.allow('refunded', credit.status)
-  if (refund.amount > credit.available)
-    throw unprocessable('credit_exceeded', `${credit.available} of the credit is available`, [
-      { field: 'amount', message: `must be at most ${credit.available}` },
-    ])
-  const book = await bookOf(trx, { bookId: credit.bookId })
-  if (account.bookId !== book.id)
-    throw unprocessable('reference_not_found', 'The cash account is of another book', [
-      { field: 'cashAccountId', message: 'is of another book' },
-    ])
-  if (refund.receivedOn < credit.issuedOn)
-    throw unprocessable('date_out_of_range', 'Money does not come back before the credit', [
-      { field: 'receivedOn', message: `must be ${credit.issuedOn} or later` },
-    ])
-  const counted = await sqlOne<{ count: number }>(
-    trx,
-    `select count(*) as count from supplier_credit_fact where tenant_id = ? and supplier_credit_id = ? and type = 'refunded'`,
-    [contextOf(trx).tenantId, id],
-  )
-  const seq = counted?.count ?? 0
-  const refundId = randomUUID()
-  const booked = await recordMovement(trx, {
-    cashAccountId: account.id,
-    amount: refund.amount,
-    kind: 'supplier_refund',
-    source: { type: 'supplier_credit', id, seq },
-    description: 'Given back by a supplier',
-    bookedOn: refund.receivedOn,
-    currency: credit.currency,
-    propertyId: credit.propertyId,
-  })
-  await refundOf(trx, credit, { sourceId: refundId, on: booked.bookedOn, amount: refund.amount }, booked.movementId)
-  await tellCredit(trx, { ...credit, version: credit.version + 1 }, supplierCreditRefunded)
-  await raisePosting(trx, {
-    event: 'accounts-payable.credit_refunded',
-    source: { id, seq },
-    bookId: book.id,
-    ...(credit.propertyId === null ? {} : { propertyId: credit.propertyId }),
-    postingDate: booked.bookedOn,
-    payload: {
-      amounts: { amount: refund.amount },
-      accounts: { money: booked.ledgerAccountId },
-      documents: { credit: id },
-      context: { credit: credit.kind },
-      ...partyOf(credit),
-    },
-  })
-}
-
 /** Voids a credit note that was never used; its posting is turned today. 422 `in_use`. */
 export const voidCredit = async (trx: Trx, id: string, expected: number | null): Promise<void> => {
   const credit = await lockCredit(trx, id, expected)
-  if (!moves.isDue('voided', credit.status)) return
+  if (!creditMoves.isDue('voided', credit.status)) return
   if (credit.kind === 'advance')
     throw unprocessable('in_use', 'An advance ends with the payment that made it; void that')
   if (credit.available !== credit.amount)

@@ -1,3 +1,4 @@
+import { lifecycle } from '../../lib/lifecycle.ts'
 import { notFound, versionConflict } from '../../../config/errors.ts'
 import { supplierCreditCreated } from '../../../config/events/accounts-payable.ts'
 import type { Event } from '../../../config/events/event.ts'
@@ -5,6 +6,11 @@ import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import type { CreditRecord } from '../models.ts'
+
+export const creditMoves = lifecycle<'open' | 'void'>('A credit')({
+  refunded: { from: ['open'] },
+  voided: { from: ['open'], to: 'void' },
+})
 
 export const tellCredit = (trx: Trx, credit: CreditRecord, event: Event = supplierCreditCreated) =>
   emit(trx, event, {

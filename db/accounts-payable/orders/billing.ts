@@ -136,6 +136,31 @@ const takeValue = async (trx: Trx, orderLineId: string, base: string): Promise<T
   return taken.map(({ receiptId, quantity, value }) => ({ receiptId, quantity, value }))
 }
 
+/** Bills of one receipt without an order take turns; the second one that is approved is 422 `over_billed`. */
+const refuseBilled = async (trx: Trx, lines: readonly BilledLine[], payableId: string): Promise<void> => {
+  const named = lines.filter(({ movementLineId }) => movementLineId !== null)
+  for (const { movementLineId } of named.toSorted((a, b) =>
+    (a.movementLineId ?? '') < (b.movementLineId ?? '') ? -1 : 1,
+  ))
+    await sql(trx, `select pg_advisory_xact_lock(hashtextextended('billed receipt ' || ?, 95))`, [movementLineId])
+  const billed = await sql<{ id: string }>(
+    trx,
+    `select l.inventory_movement_line_id as id from payable_line l join payable p on p.tenant_id = l.tenant_id and p.id = l.payable_id
+     where l.tenant_id = ? and l.inventory_movement_line_id = any(?::uuid[]) and p.id <> ? and p.status in ('approved', 'partly_paid', 'paid')`,
+    [contextOf(trx).tenantId, named.map(({ movementLineId }) => movementLineId), payableId],
+  )
+  const again = named.filter(({ movementLineId }) => billed.some(({ id }) => id === movementLineId))
+  if (again.length > 0)
+    throw unprocessable(
+      'over_billed',
+      'The receipt is billed already',
+      again.map(({ lineNo }) => ({
+        field: `lines.${lineNo - 1}.inventoryMovementLineId`,
+        message: 'is billed already',
+      })),
+    )
+}
+
 const moveReceipts = (trx: Trx, taken: readonly TakenOfReceipt[], way: 1 | -1) =>
   sql(
     trx,
@@ -162,6 +187,7 @@ export const billOrders = async (trx: Trx, payable: PayableRecord): Promise<void
   const orders = await lockOrders(trx, lines)
   const short: FieldError[] = []
   const movements = lines.flatMap(({ movementLineId }) => movementLineId ?? [])
+  await refuseBilled(trx, lines, payable.id)
   const values = movements.length > 0 ? await stock().receivedValues(trx, movements) : new Map<string, number>()
   for (const line of lines) {
     const field = `lines.${line.lineNo - 1}`

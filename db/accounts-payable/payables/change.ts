@@ -5,8 +5,8 @@ import { sum } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow, insertRows } from '../../lib/records.ts'
-import { Payable, PayableWithholding } from '../models.ts'
+import { changeRow, insertRows, readRow } from '../../lib/records.ts'
+import { Payable, PayableWithholding, Supplier } from '../models.ts'
 import type { PayableRecord } from '../models.ts'
 import { checkOrderLines } from '../orders/billing.ts'
 import { namePayee } from '../payee.ts'
@@ -46,6 +46,9 @@ const changeApproved = async (trx: Trx, row: PayableRecord, change: PayableChang
   note(trx, row.id, { command: 'change', from: row.status, to: row.status, changes })
 }
 
+const termDaysOf = async (trx: Trx, supplierId: string | null): Promise<number> =>
+  supplierId === null ? 30 : (await readRow(trx, Supplier, supplierId, ['termDays'])).termDays
+
 const changeDraft = async (
   trx: Trx,
   row: PayableRecord,
@@ -74,7 +77,7 @@ const changeDraft = async (
     : null
   const found = named
     ? await namePayee(trx, named, { features, countryCode: book.countryCode })
-    : { payee: null, terms: { termDays: 30, withholdingTaxCodeIds: [] } }
+    : { payee: null, terms: { termDays: await termDaysOf(trx, row.supplierId) } }
   const payee = found.payee ?? row
   if (change.postingOn !== undefined) {
     refuseFuture(book, change.postingOn, 'postingOn')

@@ -39,6 +39,8 @@ export type NewPayable = GivenPayee & {
 export type Making = {
   features: readonly string[]
   source?: { source: PayableSource; key: string } | undefined
+  /** The day on which a bill without installments is due, in place of the terms of its payee. */
+  dueOn?: string | undefined
   /** Keeps lines that could not be posted: they are warnings of the draft. */
   lenient?: boolean | undefined
 }
@@ -157,7 +159,9 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
   const sums = sumsOf(given.lines, withholdings)
   const installments = installmentsOf(
     { total: sums.total, issuedOn: given.issuedOn, termDays: terms.termDays },
-    given.installments?.map(({ dueOn, amount }) => ({ dueOn, amount })),
+    making.dueOn === undefined
+      ? given.installments?.map(({ dueOn, amount }) => ({ dueOn, amount }))
+      : [{ dueOn: making.dueOn, amount: sums.total }],
   )
   checkCodes(given.installments ?? [], given.issuedOn)
   const kept = { number: normalNumber(given.number), series: given.series ?? '', fiscalKey: given.fiscalKey ?? null }

@@ -259,6 +259,8 @@ export const chooseItems = async (
       refusals.push({ index, code: 'amount_exceeds_open', message: `${row.open} is open` })
     else if (item.principal + item.interest + item.fine - item.discount < 0)
       throw invalid([{ field: `items.${index}.discount`, message: 'must not be more than all else' }])
+    if (isPix && item.principal + item.interest + item.fine === item.discount)
+      refusals.push({ index, code: 'nothing_to_send', message: 'nothing is left to send; record it as paid by hand' })
     if (row.inPayment) refusals.push({ index, code: 'installment_in_payment', message: 'a payment of it is under way' })
     const paysMore = isPix && row.pixCode !== null ? (readBrCode(row.pixCode)?.amount ?? null) : null
     if (paysMore !== null && paysMore !== item.principal + item.interest + item.fine - item.discount)

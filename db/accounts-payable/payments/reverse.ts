@@ -4,12 +4,14 @@ import {
   payablePaymentVoided,
   payableReopened,
 } from '../../../config/events/accounts-payable.ts'
-import { accountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
+import { accountFacts, findAccountFacts, recordMovement, reverseMovement } from '../../cash/index.ts'
 import { bookOf, refuseFuture, settle, todayAfter } from '../../documents/index.ts'
 import type { Fact } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { claimMovement } from '../claim.ts'
+import type { ClaimedMovement } from '../claim.ts'
 import { applyCredit, endCredit, lockCredit } from '../credits/state.ts'
 import type { CreditRecord, ItemRecord, PaymentRecord } from '../models.ts'
 import { payableSide } from '../side.ts'
@@ -17,8 +19,13 @@ import { tellAll } from '../state.ts'
 import { refreshPayables } from './settle.ts'
 import { itemsOf, lockPayment, paymentMoves, refreshPayment, tellPayment } from './state.ts'
 
-/** Money that a payee gave back, which a reversal books. */
-export type GivenBack = { cashAccountId: string; receivedOn: string }
+/** Money that a payee gave back: a reversal books it, or claims a movement that stands. */
+export type GivenBack = {
+  cashAccountId?: string | undefined
+  receivedOn?: string | undefined
+  cashMovementId?: string | undefined
+}
+type Back = { cashAccountId: string; receivedOn: string } | ClaimedMovement
 export type Voiding = {
   reason: string
   on?: string | undefined
@@ -42,22 +49,63 @@ const turnMovement = async (trx: Trx, item: ItemRecord, reason: string, on: stri
   await reverseMovement(trx, { movementId: item.cashMovementId, description: reason.slice(0, 300), bookedOn: on })
 }
 
-const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refund: GivenBack): Promise<void> => {
-  const booked = await recordMovement(trx, {
-    cashAccountId: refund.cashAccountId,
-    amount: item.cash,
-    kind: 'supplier_refund',
-    source: { type: 'payable_payment_item', id: item.id, seq: 1 },
-    description: 'Given back by the payee',
-    bookedOn: refund.receivedOn,
-    currency: payment.currency,
-    propertyId: item.propertyId,
-  })
+/** 400 unless the money is a movement, or an account with a day. */
+const checkRefund = ({ cashAccountId, receivedOn, cashMovementId }: GivenBack): void => {
+  const isBooked = cashAccountId !== undefined && receivedOn !== undefined && cashMovementId === undefined
+  const isClaimed = cashMovementId !== undefined && cashAccountId === undefined && receivedOn === undefined
+  if (!isBooked && !isClaimed)
+    throw invalid([{ field: 'refund', message: 'is cashAccountId with receivedOn, or cashMovementId' }])
+}
+
+/** Books or claims what came back of an item. Answers the ledger account of the money. */
+const giveBack = async (trx: Trx, payment: PaymentRecord, item: ItemRecord, refund: Back): Promise<string> => {
+  const booked =
+    'movementId' in refund
+      ? refund
+      : await recordMovement(trx, {
+          cashAccountId: refund.cashAccountId,
+          amount: item.cash,
+          kind: 'supplier_refund',
+          source: { type: 'payable_payment_item', id: item.id, seq: 1 },
+          description: 'Given back by the payee',
+          bookedOn: refund.receivedOn,
+          currency: payment.currency,
+          propertyId: item.propertyId,
+        })
   await sql(trx, `update payable_payment_item set refund_movement_id = ? where tenant_id = ? and id = ?`, [
     booked.movementId,
     contextOf(trx).tenantId,
     item.id,
   ])
+  return booked.ledgerAccountId
+}
+
+/** The turned posting names the account that the money had left; where it came back to another one, it goes on there in the ledger. */
+const postElsewhere = async (
+  trx: Trx,
+  payment: PaymentRecord,
+  item: ItemRecord,
+  { from, to, on }: { from: string; to: string; on: string },
+): Promise<void> => {
+  if (from === to) return
+  const shared = {
+    source: { id: item.id },
+    bookId: payment.bookId,
+    ...(item.propertyId === null ? {} : { propertyId: item.propertyId }),
+    postingDate: on,
+  }
+  const documents = { transfer: item.id }
+  const amounts = { amount: item.cash }
+  await raisePosting(trx, {
+    ...shared,
+    event: 'cash.transfer_sent',
+    payload: { amounts, accounts: { from }, documents },
+  })
+  await raisePosting(trx, {
+    ...shared,
+    event: 'cash.transfer_received',
+    payload: { amounts, accounts: { to }, documents },
+  })
 }
 
 const endAdvance = async (trx: Trx, item: ItemRecord, on: string): Promise<void> => {
@@ -82,7 +130,7 @@ const reverseItems = async (
   trx: Trx,
   payment: PaymentRecord,
   items: readonly ItemRecord[],
-  { reason, on, refund }: { reason: string; on: string; refund: GivenBack | undefined },
+  { reason, on, refund }: { reason: string; on: string; refund: Back | undefined },
 ): Promise<void> => {
   const credit = payment.creditId === null ? null : await lockCredit(trx, payment.creditId)
   for (const item of items) if (item.payableId === null) await endAdvance(trx, item, on)
@@ -107,9 +155,11 @@ const reverseItems = async (
   await tellAll(trx, payableReopened, payables)
   const after = await refreshPayment(trx, payment.id)
   await tellPayment(trx, payablePaymentReversed, after, items)
+  const cameTo = new Map<string, string>()
   for (const item of items)
-    if (refund) await giveBack(trx, payment, item, refund)
+    if (refund) cameTo.set(item.id, await giveBack(trx, payment, item, refund))
     else if (!credit) await turnMovement(trx, item, reason, on)
+  const left = refund && payment.cashAccountId !== null ? await findAccountFacts(trx, payment.cashAccountId) : null
   for (const item of items) {
     const event = mirrored(item, credit)
     if (event === null) continue
@@ -123,6 +173,8 @@ const reverseItems = async (
       postingDate: on,
       reversesEventId: turned,
     })
+    const to = cameTo.get(item.id)
+    if (left && to !== undefined) await postElsewhere(trx, payment, item, { from: left.ledgerAccountId, to, on })
   }
 }
 
@@ -136,12 +188,13 @@ export const voidPayment = async (
   { reason, on, itemIds, refund }: Voiding,
   expected: number | null,
 ): Promise<void> => {
+  if (refund) checkRefund(refund)
   const [known] = await sql<{ cashAccountId: string | null }>(
     trx,
     `select cash_account_id from payable_payment where tenant_id = ? and id = ?`,
     [contextOf(trx).tenantId, id],
   )
-  const accountId = refund?.cashAccountId ?? known?.cashAccountId ?? null
+  const accountId = (refund ? refund.cashAccountId : known?.cashAccountId) ?? null
   const account = accountId === null ? null : await accountFacts(trx, accountId)
   const businessDate =
     account?.kind === 'register' && account.propertyId !== null ? await businessDay(trx, account.propertyId) : null
@@ -178,7 +231,17 @@ export const voidPayment = async (
       { field: 'refund.cashAccountId', message: 'is of another book' },
     ])
   const first = paid.reduce((latest, { paidOn }) => (paidOn !== null && paidOn > latest ? paidOn : latest), '')
-  const given = refund?.receivedOn ?? on
+  const claimed =
+    refund?.cashMovementId === undefined
+      ? null
+      : await claimMovement(trx, {
+          movementId: refund.cashMovementId,
+          bookId: book.id,
+          currency: payment.currency,
+          amount: paid.reduce((sum, { cash }) => sum + cash, 0),
+          field: 'refund.cashMovementId',
+        })
+  const given = claimed?.bookedOn ?? refund?.receivedOn ?? on
   if (businessDate !== null && given !== undefined && given !== businessDate)
     throw unprocessable('date_out_of_range', 'A register is booked on the open business day', [
       { field: refund ? 'refund.receivedOn' : 'on', message: `must be ${businessDate}` },
@@ -197,7 +260,7 @@ export const voidPayment = async (
     {
       reason,
       on: day,
-      refund,
+      refund: claimed ?? (refund ? { cashAccountId: accountId ?? '', receivedOn: day } : undefined),
     },
   )
 }

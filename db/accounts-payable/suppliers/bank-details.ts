@@ -16,6 +16,7 @@ import { seal, unseal } from '../../lib/sealing/index.ts'
 import { SupplierBankDetails } from '../models.ts'
 import { policyOf } from '../policy.ts'
 import { noticeRoles } from '../../ocp/index.ts'
+import { noticeSupplier } from './notice.ts'
 import { moves, lockSupplier, tellSupplier } from './suppliers.ts'
 import type { SupplierRecord } from './suppliers.ts'
 
@@ -40,7 +41,7 @@ export type BankDetailsShown = Sealed & {
   selfApproved: boolean
 }
 
-/** Both steps are told to owner and finance. */
+/** Both steps are told to owner and finance, and to the supplier. */
 const watchers = ['owner', 'finance'] as const
 const kind = 'bank_details_changed'
 
@@ -89,6 +90,7 @@ export const proposeBankDetails = async (
   await audit(trx, { action: 'supplier.propose_bank_details', subjectType: 'Supplier', subjectId: supplier.id })
   await tellSupplier(trx, supplierBankDetailsProposed, supplier.id, supplier.version)
   await noticeRoles(trx, watchers, { kind, reference: `${id} proposed`, key: supplier.legalName })
+  await noticeSupplier(trx, supplier, `${id}-proposed`)
 }
 
 /**
@@ -128,6 +130,7 @@ export const decideBankDetails = async (
   const event = decision === 'approve' ? supplierBankDetailsApproved : supplierBankDetailsRejected
   await tellSupplier(trx, event, supplierId, supplier.version)
   await noticeRoles(trx, watchers, { kind, reference: `${pending.id} decided`, key: supplier.legalName })
+  await noticeSupplier(trx, supplier, `${pending.id}-decided`)
 }
 
 const shown = async (trx: Trx, row: Row): Promise<BankDetailsShown> => ({

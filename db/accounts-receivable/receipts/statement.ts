@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordMovement } from '../../cash/index.ts'
 import type { SettlementAsked, StatementTarget } from '../../cash/index.ts'
+import { invalid } from '../../../config/errors.ts'
 import { sum } from '../../lib/amounts.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -49,6 +50,7 @@ export const receivableStatementTarget: StatementTarget = {
     )
     const allocations = asked.map((one) => amountsOf(one, held.installments))
     const amount = sum(allocations.map(cashOf))
+    if (amount < 1) throw invalid([{ field: 'targets', message: 'take off as much as they pay: no money is left' }])
     const money = { bookId, currency, customerId: null, available: amount, since: on, isNew: true }
     const wanted = { allocations, thirdParty: true }
     const plan = await planOf(trx, money, wanted, { targets: new Map(), ...held }, () => {})

@@ -14,7 +14,8 @@ import { requestFiscal } from '../fiscal/commands.ts'
 import { Receivable } from '../models.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { receivableSide } from '../side.ts'
-import { lockReceivable, lockReceivables, note, receivableMoves, tell } from '../state.ts'
+import { locking } from '../locking.ts'
+import { lockReceivable, note, receivableMoves, tell } from '../state.ts'
 import { lockCustomer } from '../customers/customers.ts'
 import { problemsOfLines } from './lines.ts'
 import type { Line } from './lines.ts'
@@ -126,10 +127,19 @@ export const issueReceivable = async (
   await post(trx, row, await postedFacts(trx, row))
 }
 
+/** A document that waits for its number, locked without its customer: what it owes stays, so that the documents of one customer do not take turns. */
+const lockWaiting = (trx: Trx, id: string): Promise<ReceivableRecord | null> =>
+  locking(
+    sqlOne<ReceivableRecord>(trx, `select * from receivable where tenant_id = ? and id = ? for no key update`, [
+      contextOf(trx).tenantId,
+      id,
+    ]),
+  )
+
 /** The numbering of documents (R7): all other work comes first, the number and its note last. */
 export const numberedReceivables: Numbered = {
   prepare: async (trx, id) => {
-    const [row] = await lockReceivables(trx, [id])
+    const row = await lockWaiting(trx, id)
     if (row?.status !== 'issuing' || row.number !== null) return null
     note(trx, id, { command: 'number', from: 'issuing', to: 'issued' })
     const [installments, facts] = await Promise.all([

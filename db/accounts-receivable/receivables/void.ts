@@ -1,8 +1,8 @@
-import { unprocessable } from '../../../config/errors.ts'
+import { conflict, unprocessable } from '../../../config/errors.ts'
 import { receivableVoided } from '../../../config/events/accounts-receivable.ts'
 import { bookOf, installmentsIn, settle, todayAfter, todayOf } from '../../documents/index.ts'
 import { assertOpen, postingEventOf, raisePosting } from '../../financial/index.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/records.ts'
 import { lockFoliosToBill, returnReceivable } from '../../reservations/index.ts'
@@ -19,6 +19,19 @@ const partsOf = (trx: Trx, id: string) =>
     `select folio_id, from_receivable_id from receivable_line where tenant_id = ? and receivable_id = ? and live and account_id is null`,
     [contextOf(trx).tenantId, id],
   )
+
+/** A note may credit more than was open: the customer then had the money, and the document is open again once the receipts of it are reversed. */
+const refuseCredited = async (trx: Trx, id: string): Promise<void> => {
+  const note = await sqlOne<{ id: string }>(
+    trx,
+    `select id from credit_note where tenant_id = ? and receivable_id = ? limit 1`,
+    [contextOf(trx).tenantId, id],
+  )
+  if (note)
+    throw conflict('invalid_transition', 'A credit note of the document stands', [
+      { field: 'creditNoteId', message: note.id },
+    ])
+}
 
 /**
  * Voids a document: a draft, a bill of a stay that waits, or one that is issued, of which nothing is settled or credited, in its open period. The number is
@@ -42,6 +55,7 @@ export const voidReceivable = async (trx: Trx, id: string, reason: string, expec
   const isIssued = row.status === 'issued'
   if (isIssued) {
     await refuseLiveFiscal(trx, { receivableId: id })
+    await refuseCredited(trx, id)
     await assertOpen(trx, book.id, row.postingOn)
     await assertOpen(trx, book.id, today)
   }

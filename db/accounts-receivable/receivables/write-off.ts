@@ -32,8 +32,60 @@ const headOf = async (trx: Trx, row: ReceivableRecord, today: string) => ({
   },
 })
 
+type Live = { id: string; amount: number }
+
+/** The write-off of a document that stands; null where there is none. */
+const liveOf = (trx: Trx, receivableId: string): Promise<Live | null> =>
+  sqlOne<Live>(
+    trx,
+    `select id, amount from write_off where tenant_id = ? and receivable_id = ? and reinstated_on is null`,
+    [contextOf(trx).tenantId, receivableId],
+  )
+
+/** Ends a write-off: its facts and its posting are turned. */
+const takeBack = async (
+  trx: Trx,
+  row: ReceivableRecord,
+  live: Live,
+  { today, reason }: { today: string; reason: string },
+): Promise<void> => {
+  const written = await sql<{ installmentId: string; amount: number }>(
+    trx,
+    `select installment_id, amount from receivable_fact where tenant_id = ? and receivable_id = ? and type = 'write_off' and source_id = ? order by position`,
+    [contextOf(trx).tenantId, row.id, live.id],
+  )
+  await changeRow(trx, WriteOff, live.id, {
+    reinstatedOn: today,
+    reinstatedBy: await authorOf(trx),
+    reinstateReason: reason,
+  })
+  await settle(
+    trx,
+    receivableSide,
+    written.map(({ installmentId, amount }) => ({
+      installmentId,
+      sum: 'writtenOff' as const,
+      type: 'reinstated',
+      sourceId: live.id,
+      on: today,
+      amount: -amount,
+    })),
+  )
+}
+
+const postTakenBack = async (trx: Trx, row: ReceivableRecord, live: Live, today: string): Promise<void> => {
+  const { payload, ...head } = await headOf(trx, row, today)
+  await raisePosting(trx, {
+    ...head,
+    event: 'accounts-receivable.write_off_reversed',
+    source: { id: live.id },
+    payload: { ...payload, amounts: { amount: live.amount } },
+  })
+}
+
 /**
- * Gives up what is open of a document, today (R13). Above the threshold of the book not by who issued it: 403 `self_approval`. 409 `invalid_transition`;
+ * Gives up what is open of a document, today (R13). What was given up before, and stands because a receipt bounced since, is taken back and given up with the
+ * rest: one write-off stands at most. Above the threshold of the book not by who issued it: 403 `self_approval`. 409 `invalid_transition`;
  * 422 `period_closed`, `date_locked`.
  */
 export const writeOffReceivable = async (
@@ -42,8 +94,10 @@ export const writeOffReceivable = async (
   reason: string,
   expected: number | null,
 ): Promise<void> => {
-  const row = await lockReceivable(trx, id, expected)
-  if (!receivableMoves.isDue('written off', row.status)) return
+  const before = await lockReceivable(trx, id, expected)
+  if (!receivableMoves.isDue('written off', before.status)) return
+  const live = await liveOf(trx, id)
+  const row = live ? { ...before, open: before.open + live.amount } : before
   const book = await bookOf(trx, { bookId: row.bookId })
   const today = todayAfter(book, row.postingOn)
   await assertOpen(trx, book.id, today)
@@ -51,6 +105,7 @@ export const writeOffReceivable = async (
   const { selfApproved } = isLarge
     ? approverOf(trx, { authors: [row.issuedBy, row.createdBy], singleOperator: book.singleOperator })
     : { selfApproved: false }
+  if (live) await takeBack(trx, row, live, { today, reason })
   const writeOffId = randomUUID()
   const accountId = (await accountsOf(trx, book.id)).badDebtAccountId ?? (await accountFor(trx, book.id, 'bad_debt'))
   await insertRow(trx, WriteOff, {
@@ -80,6 +135,7 @@ export const writeOffReceivable = async (
   )
   note(trx, id, { command: 'write_off', from: row.status, to: 'written_off', reason })
   await tell(trx, receivableWrittenOff, id)
+  if (live) await postTakenBack(trx, row, live, today)
   const { payload, ...head } = await headOf(trx, row, today)
   await raisePosting(trx, {
     ...head,
@@ -98,50 +154,18 @@ export const reinstateReceivable = async (
 ): Promise<void> => {
   const row = await lockReceivable(trx, id, expected)
   receivableMoves.allow('reinstated', row.status)
-  const { tenantId } = contextOf(trx)
-  const live = await sqlOne<{ id: string; amount: number }>(
-    trx,
-    `select id, amount from write_off where tenant_id = ? and receivable_id = ? and reinstated_on is null`,
-    [tenantId, id],
-  )
+  const live = await liveOf(trx, id)
   if (!live) throw new Error('a document is written off by nothing')
   const book = await bookOf(trx, { bookId: row.bookId })
   const today = todayAfter(book, row.postingOn)
   await assertOpen(trx, book.id, today)
-  const written = await sql<{ installmentId: string; amount: number }>(
-    trx,
-    `select installment_id, amount from receivable_fact where tenant_id = ? and receivable_id = ? and type = 'write_off' and source_id = ? order by position`,
-    [tenantId, id, live.id],
-  )
-  await changeRow(trx, WriteOff, live.id, {
-    reinstatedOn: today,
-    reinstatedBy: await authorOf(trx),
-    reinstateReason: reason,
-  })
-  await settle(
-    trx,
-    receivableSide,
-    written.map(({ installmentId, amount }) => ({
-      installmentId,
-      sum: 'writtenOff' as const,
-      type: 'reinstated',
-      sourceId: live.id,
-      on: today,
-      amount: -amount,
-    })),
-  )
+  await takeBack(trx, row, live, { today, reason })
   const now = await sqlOne<Pick<ReceivableRecord, 'status'>>(
     trx,
     `select status from receivable where tenant_id = ? and id = ?`,
-    [tenantId, id],
+    [contextOf(trx).tenantId, id],
   )
   note(trx, id, { command: 'reinstate', from: row.status, to: now?.status ?? 'issued', reason })
   await tell(trx, receivableReinstated, id)
-  const { payload, ...head } = await headOf(trx, row, today)
-  await raisePosting(trx, {
-    ...head,
-    event: 'accounts-receivable.write_off_reversed',
-    source: { id: live.id },
-    payload: { ...payload, amounts: { amount: live.amount } },
-  })
+  await postTakenBack(trx, row, live, today)
 }

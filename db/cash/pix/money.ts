@@ -44,15 +44,37 @@ const payCharge = async (trx: Trx, charge: ChargeRecord, amount: number): Promis
   if (pays || charge.kind === 'static') await tellCharge(trx, pixChargePaid, await chargeById(trx, charge.id))
 }
 
+/** The part of a Pix in a transfer between accounts of the house: it `arrived` with one that is done, or is perhaps of one whose outcome is not known yet. */
+const ofTransfer = async (
+  trx: Trx,
+  cashAccountId: string,
+  { endToEndId, amount }: HeardPix,
+): Promise<'arrived' | 'perhaps' | null> => {
+  const found = await sqlOne<{ arrived: boolean; perhaps: boolean }>(
+    trx,
+    `select exists (select from cash_transfer t where t.tenant_id = :tenantId and t.end_to_end_id = :endToEndId and t.to_account_id = :cashAccountId) as arrived,
+       exists (select from cash_transfer t where t.tenant_id = :tenantId and t.status in ('sending', 'unknown') and t.to_account_id = :cashAccountId
+         and t.amount = :amount and t.end_to_end_id is null and t.next_read_at is not null) as perhaps`,
+    { tenantId: contextOf(trx).tenantId, endToEndId, cashAccountId, amount },
+  )
+  return found?.arrived ? 'arrived' : found?.perhaps ? 'perhaps' : null
+}
+
 /**
  * Books a Pix that the bank tells of, once whatever tells of it and how often (R25): a movement, and with it a payment of what it was asked for, or a receipt. Its
- * day is that of the bank, or the first open one after it. Returns that the bank has made by itself follow.
+ * day is that of the bank, or the first open one after it. Returns that the bank has made by itself follow. Money of a transfer of the house is booked by that:
+ * `later` while it may be of one whose outcome is awaited.
  */
-export const takePix = async (trx: Trx, cashAccountId: string, heard: HeardPix): Promise<void> => {
+export const takePix = async (trx: Trx, cashAccountId: string, heard: HeardPix): Promise<'taken' | 'later'> => {
   const { tenantId } = contextOf(trx)
   await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 38))`, [`${tenantId ?? ''} ${heard.endToEndId}`])
   const known = await findRow(trx, PixReceipt, { endToEndId: heard.endToEndId })
-  if (known) return takeBankReturns(trx, known, heard.returns)
+  if (known) {
+    await takeBankReturns(trx, known, heard.returns)
+    return 'taken'
+  }
+  const own = await ofTransfer(trx, cashAccountId, heard)
+  if (own !== null) return own === 'arrived' ? 'taken' : 'later'
   const found = await chargeOf(trx, cashAccountId, heard.txid)
   const charge = found ? await lockCharge(trx, found.id) : null
   const account = await accountFacts(trx, cashAccountId)
@@ -124,4 +146,5 @@ export const takePix = async (trx: Trx, cashAccountId: string, heard: HeardPix):
     amount: heard.amount,
   })
   await takeBankReturns(trx, receipt, heard.returns)
+  return 'taken'
 }

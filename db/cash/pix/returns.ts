@@ -181,7 +181,8 @@ export const settleReturn = async (
   if (outcome.status === 'failed') {
     await sql(
       trx,
-      `update pix_receipt set return_reserved = return_reserved - ?, version = version + 1 where tenant_id = ? and id = ?`,
+      // The bank may have returned by itself what this return had reserved.
+      `update pix_receipt set return_reserved = greatest(return_reserved - ?, returned), version = version + 1 where tenant_id = ? and id = ?`,
       [row.amount, tenantId, receipt.id],
     )
     await changeRow(trx, PixReturn, id, { status: 'failed', failure: outcome.failure, nextReadAt: null })
@@ -228,7 +229,7 @@ export const takeBankReturns = async (
     const { movementId, propertyId } = booked as BookedMovement
     await sql(
       trx,
-      `update pix_receipt set returned = returned + :amount, return_reserved = greatest(return_reserved, returned + :amount), version = version + 1
+      `update pix_receipt set returned = returned + :amount, return_reserved = least(amount, return_reserved + :amount), version = version + 1
        where tenant_id = :tenantId and id = :id`,
       { amount, tenantId: contextOf(trx).tenantId, id: held.id },
     )

@@ -5,13 +5,26 @@ import type { Buckets } from '../rules/schedule.ts'
 import type { Side } from './side.ts'
 
 /**
+ * SQL of the installments that may have been open on a day (`:asOf`): those that are, and those that were paid, voided or divided anew since. What was over by
+ * then is not read, however much of it there is.
+ */
+const perhapsOpen = (document: string): string => `
+  select i.id from ${document}_installment i where i.tenant_id = :tenantId and i.open > 0
+  union
+  select f.installment_id from ${document}_fact f where f.tenant_id = :tenantId and f.dated_on > cast(:asOf as date)
+  union
+  select i.id from ${document}_installment i where cast(:asOf as date) < current_date - 1 and i.tenant_id = :tenantId and i.open = 0
+    and jsonb_array_length(i.versions) > 1 and i.versions -> -1 ->> 'since' > cast(:asOf as text)`
+
+/**
  * SQL of the installments that were open on a day (`:asOf`): `document_id`, `installment_id`, `due_on` and `open`, by the schedule of that day and the facts
  * dated up to it. `:tenantId` and `:bookId` are bound. What is written later with a later date changes none of it.
  */
 export const openOn = ({ document, counted, since }: Side): string => `
   select d.id as document_id, i.id as installment_id, i.seq, v.due_on, v.amount - coalesce(f.lowered, 0) as open
-  from ${document} d
-  join ${document}_installment i on i.tenant_id = d.tenant_id and i.${document}_id = d.id
+  from (${perhapsOpen(document)}) c
+  join ${document}_installment i on i.tenant_id = :tenantId and i.id = c.id
+  join ${document} d on d.tenant_id = i.tenant_id and d.id = i.${document}_id
   cross join lateral (select cast(x.one ->> 'dueOn' as date) as due_on, cast(x.one ->> 'amount' as bigint) as amount
     from jsonb_array_elements(i.versions) as x (one) where x.one ->> 'since' <= cast(:asOf as text) order by x.one ->> 'since' desc limit 1) v
   left join lateral (select sum(f.amount)::bigint as lowered from ${document}_fact f
