@@ -110,6 +110,18 @@ describe('a request that names a record of elsewhere', function () {
     return [...found.values()]
   }
 
+  /** What an endpoint of the whole cannot do without. */
+  const queryOf = ({ query }: AnyRoute): string => {
+    const fields = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})
+    const sent = new URLSearchParams({
+      ...(fields.includes('bookId') ? { bookId: houses.own.bookId } : {}),
+      ...(fields.includes('from') && fields.includes('to') ? { from: houses.own.day(0), to: houses.own.day(20) } : {}),
+      ...(fields.includes('limit') ? { limit: '100' } : {}),
+    })
+    return sent.size > 0 ? `?${sent.toString()}` : ''
+  }
+  const read = new Set<string>()
+
   const proven = new Set<string>()
   const met = new Set<string>()
 
@@ -144,8 +156,22 @@ describe('a request that names a record of elsewhere', function () {
       }
     })
 
+  for (const route of routes.filter(({ access, method }) => access.kind === 'tenant' && method === 'GET'))
+    it(`is shown nothing of another house: ${route.id}`, async () => {
+      await forgetLimits(world)
+      const { status, body } = await world.request('GET', `${pathOf(route)}${queryOf(route)}`, { key: tokens.clerk })
+      if (status >= 300) return
+      read.add(route.id)
+      const strange = idsIn(body).filter(({ id }) => {
+        const record = kept.get(id)
+        return record && record.propertyId !== null && record.propertyId !== houses.own.propertyId
+      })
+      expect(strange.map(({ at, id }) => `${at.join('.')} of ${kept.get(id)?.table}`)).to.deep.equal([])
+    })
+
   it('would have been taken, but for that record', () => {
     expect(met.size).to.be.above(80)
+    expect(read.size).to.be.above(150)
     expect([...met].filter((id) => !proven.has(id) && !unproven.has(id))).to.deep.equal([])
   })
 })
