@@ -14,6 +14,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
+import { refuseAccountElsewhere } from '../../db/cash/index.ts'
 import { createCredit, listCredits, readCredit, refundCredit, voidCredit } from '../../db/accounts-payable/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
@@ -164,7 +165,8 @@ const refund = route({
     note: Opt(Text(0, 500)),
   }),
   example: { amount: 100, cashAccountId: sampleId('cashAccountId'), receivedOn: sampleDay(0) },
-  handle: async ({ trx, params, body, expectedVersion }) => {
+  handle: async ({ trx, params, body, expectedVersion, admission }) => {
+    await refuseAccountElsewhere(trx, body.cashAccountId, admission.propertyIds)
     await refundCredit(trx, params.supplierCreditId, body, expectedVersion)
     return readCredit(trx, params.supplierCreditId)
   },

@@ -17,6 +17,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
+import { refuseAccountElsewhere } from '../../db/cash/index.ts'
 import {
   approvePayment,
   createPayment,
@@ -201,8 +202,9 @@ const create = route({
   ],
   handle: async ({ trx, body, admission }) => {
     const { dryRun = false, ...given } = body
-    if (dryRun) return new Reply((await tryPayment(trx, given, admission.features)) as never, { status: 200 })
-    const id = await createPayment(trx, given, { features: admission.features })
+    await refuseAccountElsewhere(trx, given.cashAccountId, admission.propertyIds)
+    if (dryRun) return new Reply((await tryPayment(trx, given, admission)) as never, { status: 200 })
+    const id = await createPayment(trx, given, admission)
     return (await readPayment(trx, id)) as never
   },
 })

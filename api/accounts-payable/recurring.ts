@@ -64,6 +64,14 @@ const recurring = resource({
   show: (found) => found as never,
 })
 
+const templateErrors = [
+  'reference_not_found',
+  'account_not_usable',
+  'supplier_archived',
+  'lines_not_equal',
+  'total_too_large',
+] as const
+
 const list = recurring.list({
   summary: 'List recurring payables with their next date',
   query: { supplierId: Opt(Uuid), propertyId: Opt(Uuid), bookId: Opt(Uuid), ended: Opt(Bool) },
@@ -75,7 +83,7 @@ const create = recurring.create({
   summary: 'Create a recurring payable such as rent or energy',
   description:
     'A bill is made for each due date, `leadDays` before it: a draft, or submitted where `submit` says so. A day that a month does not have is its last one.',
-  errors: ['reference_not_found', 'supplier_archived'],
+  errors: [...templateErrors],
   body: Obj({
     bookId: Opt(Uuid),
     propertyId: Opt(Nullable(Uuid)),
@@ -108,7 +116,7 @@ const create = recurring.create({
 const change = recurring.change({
   summary: 'Change, pause or end future occurrences',
   description: 'Dates that fall into a pause are skipped, and not caught up.',
-  errors: ['reference_not_found', 'supplier_archived'],
+  errors: [...templateErrors],
   body: Sparse(
     Obj({
       name: Words(1, 120),

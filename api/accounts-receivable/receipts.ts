@@ -1,6 +1,7 @@
 import { receiptRefundWays, receiptSources, recordedReceiptMethods } from '../../config/receipts.ts'
 import { sampleId } from '../../config/samples.ts'
 import { AnyOf, Bool, Day, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
+import { refuseAccountElsewhere } from '../../db/cash/index.ts'
 import {
   allocateReceipt,
   createReceipt,
@@ -228,6 +229,7 @@ const refund = route({
   ],
   handle: async ({ trx, params: { receiptId: id }, body, expectedVersion, admission }) => {
     const asked = { expected: expectedVersion, judge: judging(admission, 'refund') }
+    await refuseAccountElsewhere(trx, body.cashAccountId, admission.propertyIds)
     await refundReceipt(trx, id, { ...body, reason: trimmed(body.reason) }, asked)
     return shown(trx, id, admission)
   },

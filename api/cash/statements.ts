@@ -6,6 +6,7 @@ import {
   listStatements,
   readStatement,
   receiveStatement,
+  refuseAccountElsewhere,
   reconcileStatement,
   reopenStatement,
 } from '../../db/cash/index.ts'
@@ -60,7 +61,10 @@ const create = statements.create({
     fileName: 'november.ofx',
     content: Buffer.from(sample).toString('base64'),
   },
-  command: ({ trx, body }) => receiveStatement(trx, body),
+  command: async ({ trx, body, admission }) => {
+    await refuseAccountElsewhere(trx, body.cashAccountId, admission.propertyIds)
+    return receiveStatement(trx, body)
+  },
 })
 
 const read = waitable({

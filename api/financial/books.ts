@@ -71,6 +71,8 @@ const books = resource({
   param: 'bookId',
   record: Book,
   read: readBook,
+  show: (book, { propertyIds }) =>
+    propertyIds === null ? book : { ...book, propertyIds: book.propertyIds.filter((id) => propertyIds.includes(id)) },
 })
 
 const list = books.list({

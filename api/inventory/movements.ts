@@ -160,7 +160,7 @@ const create = movements.create({
   },
   command: ({ trx, body, admission }) => {
     admission.check('create', 'InventoryMovement', { propertyId: body.propertyId })
-    if (body.kind === 'transfer') return recordTransfer(trx, body)
+    if (body.kind === 'transfer') return recordTransfer(trx, body, admission.scope('create', 'InventoryMovement'))
     return body.kind === 'production' ? recordProduction(trx, body) : recordArrival(trx, body)
   },
 })

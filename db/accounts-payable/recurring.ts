@@ -1,4 +1,5 @@
 import { bookOf, todayOf } from '../documents/index.ts'
+import type { BookFacts } from '../documents/index.ts'
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../../config/errors.ts'
 import {
@@ -7,8 +8,10 @@ import {
   recurringPayableOccurred,
 } from '../../config/events/accounts-payable.ts'
 import type { Event } from '../../config/events/event.ts'
+import { refuseProblems } from '../financial/index.ts'
 import { ledgerGenerateRecurring } from '../../jobs/accounts-payable.ts'
 import { addDays } from '../../config/time.ts'
+import { sum } from '../lib/amounts.ts'
 import { authorOf } from '../lib/authors.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -17,11 +20,12 @@ import { emit } from '../lib/events.ts'
 import { equal, matching, pageOf } from '../lib/lists.ts'
 import { model } from '../lib/models.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
+import { Payable } from './models.ts'
 import { namePayee } from './payee.ts'
-import { createPayable } from './payables/create.ts'
+import { createPayable, sumsOf } from './payables/create.ts'
 import type { NewPayable } from './payables/create.ts'
 import { submitPayable } from './payables/moves.ts'
-import { refuseShapes } from './payables/lines.ts'
+import { problemsOfLines, refuseShapes, withholdingsOf } from './payables/lines.ts'
 import { occurrence, occurrenceAfter } from './rules/rhythm.ts'
 
 /** The content of each bill of a recurring one. */
@@ -62,6 +66,25 @@ const request = (trx: Trx, bookId: string, date: string) =>
 
 const within = (on: string, endsOn: string | null): string | null => (endsOn !== null && on > endsOn ? null : on)
 
+/** Refuses what no bill could be made of today: shapes and sums, lines of other books, codes that are not withheld. What is closed later makes drafts with warnings. */
+const refuseTemplate = async (
+  trx: Trx,
+  book: BookFacts,
+  { kind, lines, withholdings }: RecurringTemplate,
+): Promise<void> => {
+  refuseShapes(lines)
+  const delivered = lines.findIndex(({ accountId }) => !accountId)
+  if (delivered >= 0)
+    throw invalid([
+      { field: `template.lines.${delivered}.accountId`, message: 'is required: a delivery is billed once' },
+    ])
+  refuseProblems(
+    (await problemsOfLines(trx, book, kind, lines)).map((one) => ({ ...one, field: `template.${one.field}` })),
+  )
+  const gross = sum(lines.map(({ amount }) => amount))
+  sumsOf(lines, await withholdingsOf(trx, book, { gross, issuedOn: todayOf(book) }, withholdings, []))
+}
+
 /** Makes a bill that recurs. Its first ones that are due soon are made after the commit. */
 export const createRecurring = async (
   trx: Trx,
@@ -69,8 +92,8 @@ export const createRecurring = async (
   { features }: { features: readonly string[] },
 ): Promise<string> => {
   const book = await bookOf(trx, given)
-  refuseShapes(given.template.lines)
   const { payee } = await namePayee(trx, given.template, { features, countryCode: book.countryCode })
+  await refuseTemplate(trx, book, given.template)
   const { every = 1, unit, firstOn, endsOn = null } = given
   if (endsOn !== null && endsOn < firstOn) throw invalid([{ field: 'endsOn', message: 'must not be before firstOn' }])
   const day = unit === 'week' ? null : (given.day ?? Number(firstOn.slice(8)))
@@ -109,10 +132,10 @@ export const changeRecurring = async (
   const row = await readRow(trx, RecurringPayable, id)
   if (Object.keys(change).length === 0) return
   const book = await bookOf(trx, { bookId: row.bookId })
-  if (change.template) refuseShapes(change.template.lines)
   const named = change.template
     ? await namePayee(trx, change.template, { features, countryCode: book.countryCode })
     : null
+  if (change.template) await refuseTemplate(trx, book, change.template)
   const endsOn = change.endsOn === undefined ? row.endsOn : change.endsOn
   if (endsOn !== null && endsOn < row.firstOn)
     throw invalid([{ field: 'endsOn', message: 'must not be before firstOn' }])
@@ -196,8 +219,10 @@ export const occur = async (trx: Trx, id: string, date: string): Promise<boolean
   return next.on !== null && addDays(next.on, -row.leadDays) <= date && within(next.on, row.endsOn) !== null
 }
 
-/** A bill that cannot be submitted stays a draft, with its warnings. */
+/** A bill that cannot be submitted stays a draft, with its warnings; so does one that is held, since a tax of it could not be withheld. */
 const submitRecurring = async (trx: Trx, payableId: string): Promise<void> => {
+  const { onHold } = await readRow(trx, Payable, payableId)
+  if (onHold) return
   await sql(trx, 'savepoint submitting')
   try {
     await submitPayable(trx, payableId, null)

@@ -39,15 +39,29 @@ export const accountFacts = async (trx: Trx, cashAccountId: string): Promise<Acc
   return facts
 }
 
+const noAccount = (field: string) =>
+  unprocessable('reference_not_found', 'There is no such cash account', [{ field, message: 'is no cash account' }])
+
 /** An account that a body names: 422 `reference_not_found` at its field where there is none. */
 export const namedAccount = async (trx: Trx, cashAccountId: string, field: string): Promise<AccountFacts> => {
   const facts = await findAccountFacts(trx, cashAccountId)
-  if (!facts)
-    throw unprocessable('reference_not_found', 'There is no such cash account', [
-      { field, message: 'is no cash account' },
-    ])
+  if (!facts) throw noAccount(field)
   if (facts.status !== 'active') throw accountArchived()
   return facts
+}
+
+/**
+ * Refuses an account of a property that the caller does not have; those of the whole book are everybody's. 422 `reference_not_found`.
+ * @param propertyIds the properties of the caller; null for all.
+ */
+export const refuseAccountElsewhere = async (
+  trx: Trx,
+  cashAccountId: string | null | undefined,
+  propertyIds: readonly string[] | null,
+): Promise<void> => {
+  if (propertyIds === null || !cashAccountId) return
+  const facts = await findAccountFacts(trx, cashAccountId)
+  if (facts && facts.propertyId !== null && !propertyIds.includes(facts.propertyId)) throw noAccount('cashAccountId')
 }
 
 const short = (there: string) =>

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { readBoleto } from '../../db/accounts-payable/rules/codes.ts'
 import { ledgerGenerateRecurring } from '../../jobs/accounts-payable.ts'
+import { sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
@@ -159,6 +161,62 @@ describe('what is ordered and what recurs', function () {
     ])
     const { data: rows } = await a.good(a.finance, 'GET', `${paths}?bookId=${a.bookId}&ended=true`)
     expect((rows as Parsed[]).map(({ id, nextOn }) => [id, nextOn])).to.deep.equal([[made.id, null]])
+  })
+
+  it('one that cannot be made keeps no other that recurs from its bills, and none goes on without a tax that it withholds', async () => {
+    const path = 'accounts-payable/recurring-payables'
+    const { id: supplierId } = await a.supplier()
+    const { id: taxCodeId } = await a.good(a.finance, 'POST', 'financial/tax-codes', {
+      bookId: a.bookId,
+      kind: 'withheld_from_suppliers',
+      code: 'IRREC',
+      name: 'IRREC',
+      liabilityAccountId: await a.account('2.1.3.07'),
+      rate: 15_000,
+      validFrom: a.on('01-01'),
+      payeeName: 'Receita Federal',
+      dueDay: 20,
+    })
+    const recurs = (name: string, template: object) => ({
+      bookId: a.bookId,
+      name,
+      template: {
+        payeeName: name,
+        kind: 'bill',
+        lines: [{ description: name, accountId, amount: 100_000 }],
+        ...template,
+      },
+      unit: 'month',
+      firstOn: a.on('02-10'),
+      endsOn: a.on('02-28'),
+      submit: true,
+    })
+    const foreign = { lines: [{ description: 'Rent', accountId: randomUUID(), amount: 100_000 }] }
+    const [status, refused] = await a.send(a.finance, 'POST', path, recurs('Rent of no account', foreign))
+    expect([status, refused.errors[0].field]).to.deep.equal([422, 'template.lines.0.accountId'])
+    await a.good(a.finance, 'POST', path, recurs('Cloud', { payeeName: undefined, supplierId }))
+    await a.good(a.finance, 'POST', path, recurs('Lawyer', { withholdings: [{ taxCodeId }] }))
+    await a.good(a.finance, 'POST', path, recurs('Water', {}))
+    expect(await a.refused(a.owner, 'POST', `accounts-payable/suppliers/${supplierId}/archive`, {})).to.deep.equal([
+      422,
+      'in_use',
+    ])
+    await sql(world.database.admin, `update supplier set status = 'archived' where id = ?`, [supplierId])
+    await a.good(a.finance, 'PATCH', `financial/tax-codes/${taxCodeId}`, { active: false })
+    await world.drain()
+    const { data } = await a.good(a.finance, 'GET', `${bills}?bookId=${a.bookId}&sort=issuedOn&limit=100`)
+    const made = (data as Parsed[]).filter(({ dueOn }) => dueOn === a.on('02-10'))
+    expect(made.map(({ payee, status: stands, onHold }) => [payee.name, stands, onHold])).to.have.deep.members([
+      ['Lawyer', 'draft', true],
+      ['Water', 'awaiting_approval', false],
+    ])
+    const failing = await sql<{ error: string }>(
+      world.database.admin,
+      `select last_error as error from jobs where kind = 'ledger.generate-recurring' and status <> 'done' and tenant_id = ?`,
+      [a.house.tenantId],
+    )
+    expect(failing.map(({ error }) => error)).to.have.length.above(0)
+    await sql(world.database.admin, `update supplier set status = 'active' where id = ?`, [supplierId])
   })
 
   it('a slip with a wrong digit is refused, and one that says otherwise is told', async () => {

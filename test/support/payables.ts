@@ -43,6 +43,7 @@ export const makePayables = async (house: House) => {
           trx,
           {
             bookId,
+            propertyId,
             supplierId,
             kind: 'bill',
             number,

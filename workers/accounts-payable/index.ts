@@ -10,7 +10,9 @@ import {
   sendItem,
   tellDue,
 } from '../../db/accounts-payable/index.ts'
+import { ApiError } from '../../config/errors.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
+import { isMomentary } from '../../db/lib/errors.ts'
 import * as jobs from '../../jobs/accounts-payable.ts'
 import { erasing } from '../lib/erasing.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
@@ -41,16 +43,18 @@ export const processors: readonly Processor[] = [
   processor(
     jobs.ledgerGenerateRecurring,
     async ({ payload: { tenantId, bookId, date }, effect, inTenant, finish, signal }) => {
-      const failed: unknown[] = []
-      const allOf = async (id: string): Promise<void> => {
-        while (!signal.aborted && (await inTenant(tenantId, (trx) => occur(trx, id, date)))) {
-          // One transaction for each bill.
-        }
-      }
-      // One that cannot be made keeps the others from nothing.
+      const refused: ApiError[] = []
       for (const id of await effect((trx) => dueRecurring(trx, bookId, date)))
-        await allOf(id).catch((error: unknown) => failed.push(error))
-      if (failed.length > 0) throw failed[0]
+        try {
+          while (!signal.aborted && (await inTenant(tenantId, (trx) => occur(trx, id, date)))) {
+            // One transaction for each bill.
+          }
+        } catch (error) {
+          // One whose supplier is archived, say, keeps no other from its bills. The job fails in its name, after them.
+          if (!(error instanceof ApiError) || isMomentary(error)) throw error
+          refused.push(error)
+        }
+      if (refused[0]) throw refused[0]
       if (!signal.aborted) await finish()
     },
   ),

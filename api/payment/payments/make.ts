@@ -145,6 +145,7 @@ export const record = route({
   status: 201,
   idempotency: 'required',
   errors: [
+    'not_found',
     'reference_not_found',
     'target_closed',
     'currency_mismatch',

@@ -205,4 +205,5 @@ export const listCredits = pageOf(SupplierCredit, {
     status: equal('status'),
     available: matching<boolean>(`(status = 'open' and available > 0) = ?`),
   },
+  scope: { propertyId: 'propertyId' },
 })

@@ -39,10 +39,10 @@ export type NewPayable = GivenPayee & {
 export type Making = {
   features: readonly string[]
   source?: { source: PayableSource; key: string } | undefined
-  /** The day on which a bill without installments is due, in place of the terms of its payee. */
-  dueOn?: string | undefined
-  /** Keeps lines that could not be posted: they are warnings of the draft. */
+  /** Keeps lines that could not be posted: they are warnings of the draft. Taxes that cannot be withheld are left out, and the draft is held for them. */
   lenient?: boolean | undefined
+  /** The day on which all that is left after withholding is due, where the installments are not given. */
+  dueOn?: string | undefined
 }
 
 /** The day of a bill in the books: the one asked for, else the day of issue where its period is open, else today. */
@@ -149,19 +149,20 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
   const bases = await checkOrderLines(trx, given.lines, payee.supplierId)
   const gross = sum(given.lines.map(({ amount }) => amount))
   const proposed = given.kind === 'bill' ? terms.withholdingTaxCodeIds : []
+  const left: string[] = []
   const withholdings = await withholdingsOf(
     trx,
     book,
     { gross, issuedOn: given.issuedOn },
     given.withholdings,
     proposed,
+    making.lenient ? left : undefined,
   )
   const sums = sumsOf(given.lines, withholdings)
   const installments = installmentsOf(
     { total: sums.total, issuedOn: given.issuedOn, termDays: terms.termDays },
-    making.dueOn === undefined
-      ? given.installments?.map(({ dueOn, amount }) => ({ dueOn, amount }))
-      : [{ dueOn: making.dueOn, amount: sums.total }],
+    given.installments?.map(({ dueOn, amount }) => ({ dueOn, amount })) ??
+      (making.dueOn === undefined ? undefined : [{ dueOn: making.dueOn, amount: sums.total }]),
   )
   checkCodes(given.installments ?? [], given.issuedOn)
   const kept = { number: normalNumber(given.number), series: given.series ?? '', fiscalKey: given.fiscalKey ?? null }
@@ -183,6 +184,8 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
     sourceKey: making.source?.key ?? null,
     costCenterId: centerOf(given.lines),
     notes: given.notes ?? '',
+    onHold: left.length > 0,
+    holdReason: left.length > 0 ? `Not withheld: ${left.join(', ')}`.slice(0, 500) : null,
     createdBy: author,
     editedBy: author,
   })

@@ -105,6 +105,7 @@ type Code = { id: string; code: string; active: boolean; rate: number | null }
 /**
  * Taxes withheld of a bill: those given, else those of the supplier. A base is the gross, a rate that of the issue day, and an amount the share, unless said.
  * 422 `reference_not_found` for a code that is none of the book; 400 for one that stands twice, has no rate, or an amount that differs by more than 1.
+ * @param left where given, those that cannot be withheld are left out, and named here instead.
  */
 export const withholdingsOf = async (
   trx: Trx,
@@ -112,6 +113,7 @@ export const withholdingsOf = async (
   { gross, issuedOn }: { gross: number; issuedOn: string },
   given: readonly GivenWithholding[] | undefined,
   proposed: readonly string[],
+  left?: string[],
 ): Promise<Withholding[]> => {
   const wanted: readonly GivenWithholding[] = given ?? proposed.map((taxCodeId) => ({ taxCodeId }))
   if (wanted.length === 0) return []
@@ -127,20 +129,27 @@ export const withholdingsOf = async (
     const code = codes.find(({ id }) => id === one.taxCodeId)
     // What a supplier proposes may be a code of another book.
     if (!code?.active && given === undefined) return []
+    const refuse = (error: Error): [] => {
+      if (!left) throw error
+      left.push(code?.code ?? one.taxCodeId)
+      return []
+    }
     if (!code?.active)
-      throw unprocessable('reference_not_found', 'The book has no such tax code', [
-        { field: `${at}.taxCodeId`, message: code ? 'is switched off' : 'is no code withheld from suppliers' },
-      ])
+      return refuse(
+        unprocessable('reference_not_found', 'The book has no such tax code', [
+          { field: `${at}.taxCodeId`, message: code ? 'is switched off' : 'is no code withheld from suppliers' },
+        ]),
+      )
     if (wanted.findIndex(({ taxCodeId }) => taxCodeId === one.taxCodeId) !== index)
       throw invalid([{ field: `${at}.taxCodeId`, message: 'stands twice' }])
     const rate = one.rate ?? code.rate
     if (rate === null)
-      throw invalid([{ field: `${at}.rate`, message: `is required: ${code.code} has no rate on ${issuedOn}` }])
+      return refuse(invalid([{ field: `${at}.rate`, message: `is required: ${code.code} has no rate on ${issuedOn}` }]))
     const base = one.base ?? gross
     const share = Number(halfUp(BigInt(base) * BigInt(rate), 1_000_000n))
     const amount = one.amount ?? share
     if (Math.abs(amount - share) > 1)
-      throw invalid([{ field: `${at}.amount`, message: `must be ${share}, or differ by 1` }])
+      return refuse(invalid([{ field: `${at}.amount`, message: `must be ${share}, or differ by 1` }]))
     return amount === 0 ? [] : [{ taxCodeId: code.id, code: code.code, base, rate, amount }]
   })
 }

@@ -119,8 +119,19 @@ const itemOf = (row: Row, given: GivenItem): ChosenItem => ({
   destination: destinationOf(row),
 })
 
+type Reach = {
+  /** Holds the bills of the installments. */
+  lock: boolean
+  /** The properties of the caller; all unless given. */
+  propertyIds?: readonly string[] | null | undefined
+}
+export type Choosing = Reach & { book: BookFacts; isPix: boolean; features: readonly string[] }
+
+/** Bills of the caller's properties, and those of the whole book. */
+const withinReach = `(cast(:propertyIds as uuid[]) is null or p.property_id is null or p.property_id = any(cast(:propertyIds as uuid[])))`
+
 /** Installments by their ids, locked with their bills where `lock`. */
-const rowsOf = async (trx: Trx, ids: readonly string[], lock: boolean): Promise<Row[]> => {
+const rowsOf = async (trx: Trx, ids: readonly string[], { lock, propertyIds = null }: Reach): Promise<Row[]> => {
   const { tenantId } = contextOf(trx)
   if (lock)
     await sql(
@@ -129,26 +140,33 @@ const rowsOf = async (trx: Trx, ids: readonly string[], lock: boolean): Promise<
          and p.id in (select payable_id from payable_installment where tenant_id = :tenantId and id = any(cast(:ids as uuid[]))) order by p.id for no key update`,
       { tenantId, ids },
     )
-  return sql<Row>(trx, `select ${facts} from ${joined} where i.tenant_id = ? and i.id = any(?::uuid[])`, [
-    tenantId,
-    ids,
-  ])
+  return sql<Row>(
+    trx,
+    `select ${facts} from ${joined} where i.tenant_id = :tenantId and i.id = any(cast(:ids as uuid[])) and ${withinReach}`,
+    { tenantId, ids, propertyIds },
+  )
 }
 
 /** Open installments of approved bills, oldest first; for a Pix those alone that one can be sent for now (R11, R14). */
-const selected = (trx: Trx, bookId: string, { dueUntil, supplierIds, propertyId }: Selection, isPix: boolean) =>
+const selected = (
+  trx: Trx,
+  { dueUntil, supplierIds, propertyId }: Selection,
+  { book, isPix, propertyIds = null }: Choosing,
+) =>
   sql<Row>(
     trx,
     `select ${facts} from ${joined} where i.tenant_id = :tenantId and p.book_id = :bookId and p.status in ('approved', 'partly_paid') and i.open > 0
        and i.due_on <= cast(:dueUntil as date) and (cast(:supplierIds as uuid[]) is null or p.supplier_id = any(cast(:supplierIds as uuid[])))
        and (cast(:propertyId as uuid) is null or p.property_id = cast(:propertyId as uuid))
+       and ${withinReach}
        and (not :isPix or (not p.on_hold and not coalesce(s.payments_blocked or s.status = 'archived', false)
          and (i.pix_code is not null or coalesce(d.usable_from <= now(), false))))
        and not exists (select from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending'))
      order by i.due_on, i.id limit 500`,
     {
       tenantId: contextOf(trx).tenantId,
-      bookId,
+      bookId: book.id,
+      propertyIds,
       dueUntil,
       supplierIds: supplierIds ?? null,
       propertyId: propertyId ?? null,
@@ -191,14 +209,6 @@ const advanceOf = async (
   }
 }
 
-export type Choosing = {
-  book: BookFacts
-  isPix: boolean
-  features: readonly string[]
-  /** Holds the bills of the installments. */
-  lock: boolean
-}
-
 /**
  * The items of a payment in few statements, with those that cannot be paid so. 400 for what is no item; 404-like 422 `reference_not_found` for installments that
  * there are not.
@@ -206,15 +216,16 @@ export type Choosing = {
 export const chooseItems = async (
   trx: Trx,
   given: { items?: readonly GivenItem[] | undefined; select?: Selection | undefined },
-  { book, isPix, features, lock }: Choosing,
+  choosing: Choosing,
 ): Promise<{ items: ChosenItem[]; refusals: Refusal[] }> => {
+  const { book, isPix, features } = choosing
   if (given.select) {
-    const rows = await selected(trx, book.id, given.select, isPix)
-    const held = lock
+    const rows = await selected(trx, given.select, choosing)
+    const held = choosing.lock
       ? await rowsOf(
           trx,
           rows.map((row) => row.installmentId),
-          true,
+          choosing,
         )
       : rows
     const byId = new Map(held.map((row) => [row.installmentId, row]))
@@ -226,7 +237,7 @@ export const chooseItems = async (
   }
   const wanted = given.items ?? []
   const ids = wanted.flatMap(({ installmentId }) => installmentId ?? [])
-  const rows = await rowsOf(trx, ids, lock)
+  const rows = await rowsOf(trx, ids, choosing)
   const byId = new Map(rows.map((row) => [row.installmentId, row]))
   const unknown: FieldError[] = []
   const items: ChosenItem[] = []

@@ -19,7 +19,7 @@ import { noticeRoles } from '../../ocp/index.ts'
 import { readRow } from '../../lib/records.ts'
 import { SupplierCredit } from '../models.ts'
 import { chooseItems, refuseItems } from './choose.ts'
-import type { ChosenItem, GivenItem, Refusal, Selection } from './choose.ts'
+import type { Choosing, ChosenItem, GivenItem, Refusal, Selection } from './choose.ts'
 import { payItems } from './settle.ts'
 import type { PaidItem } from './settle.ts'
 import { itemsOf, tellPayment } from './state.ts'
@@ -82,12 +82,19 @@ const sourceOf = async (trx: Trx, given: NewPayment): Promise<Source> => {
   return { book, account, credit: null, payOn }
 }
 
+export type Paying = Pick<Choosing, 'features' | 'propertyIds'>
+
 /** Tries a payment: its amounts, and the obstacles. Stores nothing. */
-export const tryPayment = async (trx: Trx, given: NewPayment, features: readonly string[]): Promise<PaymentTried> => {
+export const tryPayment = async (
+  trx: Trx,
+  given: NewPayment,
+  { features, propertyIds }: Paying,
+): Promise<PaymentTried> => {
   const { book } = await sourceOf(trx, given)
   const { items, refusals } = await chooseItems(trx, given, {
     book,
     features,
+    propertyIds,
     isPix: given.method === 'pix',
     lock: false,
   })
@@ -135,12 +142,12 @@ const bookMoney = async (trx: Trx, payment: PaymentRecord, item: ItemRecord): Pr
 export const createPayment = async (
   trx: Trx,
   given: NewPayment,
-  { features }: { features: readonly string[] },
+  { features, propertyIds }: Paying,
 ): Promise<string> => {
   const { book, account, credit: known, payOn } = await sourceOf(trx, given)
   if (account?.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
   const isPix = given.method === 'pix'
-  const { items, refusals } = await chooseItems(trx, given, { book, isPix, features, lock: true })
+  const { items, refusals } = await chooseItems(trx, given, { book, isPix, features, propertyIds, lock: true })
   refuseItems(refusals, isPix)
   if (items.length === 0)
     throw unprocessable('not_payable', 'Nothing is chosen that can be paid', [

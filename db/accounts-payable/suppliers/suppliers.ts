@@ -168,15 +168,16 @@ export const changeSupplier = async (trx: Trx, row: SupplierRecord, change: Part
   await tellSupplier(trx, supplierChanged, row.id, version, change)
 }
 
-/** Retires a supplier without open bill, order or credit: 422 `in_use`. */
+/** Retires a supplier without open bill, order or credit, of whom no bill recurs: 422 `in_use`. */
 export const archiveSupplier = async (trx: Trx, id: string, expected: number | null): Promise<void> => {
   const row = await lockSupplier(trx, id, expected)
   if (!moves.isDue('archived', row.status)) return
-  const open = await sqlOne<{ bills: number; orders: number; credits: number }>(
+  const open = await sqlOne<{ bills: number; orders: number; credits: number; recurringBills: number }>(
     trx,
     `select (select count(*) from payable where tenant_id = :tenantId and supplier_id = :id and status not in ('paid', 'void')) as bills,
        (select count(*) from purchase_order where tenant_id = :tenantId and supplier_id = :id and status not in ('closed', 'cancelled')) as orders,
-       (select count(*) from supplier_credit where tenant_id = :tenantId and supplier_id = :id and status = 'open' and available > 0) as credits`,
+       (select count(*) from supplier_credit where tenant_id = :tenantId and supplier_id = :id and status = 'open' and available > 0) as credits,
+       (select count(*) from recurring_payable where tenant_id = :tenantId and supplier_id = :id and next_on is not null) as recurring_bills`,
     { tenantId: contextOf(trx).tenantId, id },
   )
   const errors = Object.entries(open ?? {}).flatMap(([what, count]) =>

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
+import { always, whereOf } from '../../lib/conditions.ts'
+import type { Condition } from '../../lib/conditions.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { businessDay } from '../../financial/index.ts'
@@ -175,14 +177,23 @@ export const takeAll = (
   return values
 }
 
-/** Records a transfer with its present value: out and in are one movement (R9). Answers its id. */
-export const recordTransfer = async (trx: Trx, given: Transfer): Promise<string> => {
+/**
+ * Records a transfer with its present value: out and in are one movement (R9). Answers its id.
+ * @param scope the properties to which the caller may bring stock.
+ */
+export const recordTransfer = async (trx: Trx, given: Transfer, scope: Condition = always): Promise<string> => {
   const { fromLocationId, toLocationId } = given
   if (fromLocationId === toLocationId) throw invalid([{ field: 'toLocationId', message: 'must be another location' }])
   await refuseArchived(trx, given.propertyId)
-  const other = await sql<{ propertyId: string }>(trx, `select property_id from inventory_location where id = ?`, [
-    toLocationId,
-  ])
+  const other = await sql<{ propertyId: string }>(
+    trx,
+    `select property_id from inventory_location where id = ? and ?`,
+    [toLocationId, whereOf(scope, { propertyId: 'property_id' })],
+  )
+  if (other.length === 0)
+    throw unprocessable('reference_not_found', 'There is no such location', [
+      { field: 'toLocationId', message: 'does not exist' },
+    ])
   const days = new Map<string, string>()
   for (const propertyId of [...new Set([given.propertyId, ...other.map((one) => one.propertyId)])].toSorted())
     days.set(propertyId, await businessDay(trx, propertyId))

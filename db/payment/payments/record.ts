@@ -158,7 +158,7 @@ export type Held = { businessDate: string; target: Payable; postings: DayPosting
 /**
  * Records money that came outside a gateway (R12), with its movement of cash, and allocates it to its target up to what that takes. Answers the id.
  *
- * 409 `duplicate_reference`, `cash_busy`; 422 `reference_not_found`, `target_closed`, `currency_mismatch`, `session_required`, `session_closed`,
+ * 404 for the property; 409 `duplicate_reference`, `cash_busy`; 422 `reference_not_found`, `target_closed`, `currency_mismatch`, `session_required`, `session_closed`,
  * `account_archived`, `date_out_of_range`, errors of dates.
  */
 export const recordPayment = async (trx: Trx, given: RecordedPayment, held?: Held): Promise<string> => {

@@ -1,4 +1,4 @@
-import { unprocessable } from '../../../config/errors.ts'
+import { notFound, unprocessable } from '../../../config/errors.ts'
 import { ratesChanged } from '../../../config/events/rates.ts'
 import { addDays, todayIn } from '../../../config/time.ts'
 import { ratesOf } from '../../lib/channel-marks.ts'
@@ -24,15 +24,16 @@ export const horizonDays = 730
 export const lockRates = (trx: Trx, propertyId: string) =>
   sql(trx, `select pg_advisory_xact_lock(hashtextextended('rates ' || ?, 0))`, [propertyId])
 
-/** 422 for days before the business date, or past the horizon. */
+/** 404 for the property; 422 for days before the business date, or past the horizon. */
 export const refuseDates = async (trx: Trx, propertyId: string, dates: readonly string[]) => {
   const place = await sqlOne<{ businessDate: string | null; timezone: string; now: Date }>(
     trx,
     `select business_date, timezone, now() as now from property where id = ?`,
     [propertyId],
   )
-  const today = todayIn(place?.timezone ?? 'UTC', place?.now)
-  const first = place?.businessDate ?? today
+  if (!place) throw notFound()
+  const today = todayIn(place.timezone, place.now)
+  const first = place.businessDate ?? today
   const wrong = dates.find((date) => date < first || date > addDays(today, horizonDays))
   if (wrong !== undefined)
     throw unprocessable('date_out_of_range', 'A day is before the business date, or too far ahead', [
