@@ -151,8 +151,8 @@ export const outgoing = (
 })
 
 /**
- * Locks a message. Of marketing the guest is held before it, as by everybody else, so that consent is not withdrawn between the check and the attempt. What a
- * message is for never changes.
+ * Locks a message. Of marketing the guest is held before it, as by everybody else, so that consent is not withdrawn between the check and the attempt. A message
+ * that becomes marketing meanwhile has another turn.
  */
 const lockWithReader = async (trx: Trx, messageId: string): Promise<Locked | null> => {
   const [head, service] = await Promise.all([
