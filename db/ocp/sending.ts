@@ -169,13 +169,13 @@ const lockWithReader = async (trx: Trx, messageId: string): Promise<Locked | nul
 }
 
 /** Tells whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
-const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
+export const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
   campaignId !== null &&
   (await sqlOne<{ status: string }>(trx, `select status from campaign where id = ? for share`, [campaignId]))
     ?.status === 'cancelled'
 
 /** Tells whether the stay of a message has left the statuses in which the message makes sense. */
-const isOutOfStatus = async (
+export const isOutOfStatus = async (
   trx: Trx,
   { reservationStatuses, reservationId }: Pick<MessageRow, 'reservationStatuses' | 'reservationId'>,
 ): Promise<boolean> => {

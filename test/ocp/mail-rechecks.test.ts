@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { queueMessage } from '../../db/ocp/index.ts'
+import { queueMessage, retryMessage } from '../../db/ocp/index.ts'
 import { suppress } from '../../db/ocp/suppression.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { deliverAll, makeConfirmed, messagesOf, useMailHouse } from '../support/messages.ts'
@@ -111,6 +111,14 @@ describe('messages by e-mail, checked again when they are sent', () => {
     const decisions = await Promise.all(ids.map(({ id }) => mail.house.inHouse((trx) => decideSending(trx, id, 0))))
     expect(decisions.filter((one) => 'send' in one)).to.have.length(2)
     expect(decisions.filter((one) => 'done' in one && one.done === 'guest_limit')).to.have.length(1)
+    const [limited] = await mail.house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from message where reason = 'guest_limit'`),
+    )
+    const again = mail.house.inHouse((trx) => retryMessage(trx, limited?.id ?? '', undefined))
+    expect(await again.catch((error: unknown) => error)).to.deep.include({
+      code: 'invalid_transition',
+      errors: [{ field: 'reason', message: 'guest_limit' }],
+    })
 
     await mail.house.inHouse((trx) => sql(trx, `update message_channel set daily_cap = 3 where kind = 'email'`))
     const more = await Promise.all(
