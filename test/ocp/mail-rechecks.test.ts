@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { createGuest } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { queueMessage, retryMessage } from '../../db/ocp/index.ts'
 import { suppress } from '../../db/ocp/suppression.ts'
@@ -77,6 +78,28 @@ describe('messages by e-mail, checked again when they are sent', () => {
     await deliverAll()
     expect((await statuses()).sort()).to.deep.equal(['sent', 'suppressed reservation_status'])
     expect(mail.peer.mails).to.have.length(1)
+  })
+
+  it('a guest erased meanwhile is not written to, nor is the booker in their place', async () => {
+    const bookingId = await makeConfirmed(mail.house)
+    await deliverAll()
+    const { rooms } = await readBooking(mail.house, bookingId)
+    const guestId = await mail.house.inHouse((trx) =>
+      createGuest(trx, { firstName: 'Rui', lastName: 'Lima', source: 'staff', email: 'rui@example.com' } as never),
+    )
+    const id = await mail.queue({ guestId, recipient: undefined as never, reservationId: rooms[0]?.id ?? '' })
+    await mail.database.admin.raw(
+      `update guest set status = 'erased', erased_at = now(), sealed = null, email_index = null, phone_index = null, phone_tail_index = null,
+         birth_index = null, name_index = null where id = ?`,
+      [guestId],
+    )
+    mail.peer.mails.splice(0)
+    await deliverAll()
+    expect((await messagesOf(mail.house)).find((one) => one.id === id)).to.include({
+      status: 'suppressed',
+      reason: 'recipient_missing',
+    })
+    expect(mail.peer.mails).to.deep.equal([])
   })
 
   it('a feature that ended, a time that is over, a channel that was switched off', async () => {
