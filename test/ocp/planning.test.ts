@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { quietUntil } from '../../db/ocp/checks.ts'
+import { quietUntil } from '../../db/ocp/rules/quiet-hours.ts'
 import { triggerEvents } from '../../db/ocp/index.ts'
 import { dueAt } from '../../db/ocp/plan-stay.ts'
 import { matches } from '../../db/ocp/rules/automation-conditions.ts'
@@ -79,6 +79,18 @@ describe('dated messages', () => {
       '2026-11-20T17:00:00.000Z',
     )
     expect(end('2026-11-20T16:00:00Z', { quietFrom: '12:00', quietUntil: '12:00' })).to.equal(null)
+  })
+
+  it('leave quiet hours once, where their end is skipped or comes twice', () => {
+    const end = (instant: string) =>
+      quietUntil({ quietFrom: '21:00', quietUntil: '01:30' }, 'Europe/Lisbon', new Date(instant))?.toISOString() ?? null
+    expect(end('2026-03-29T00:30:00Z'), 'skipped').to.equal('2026-03-29T01:00:00.000Z')
+    expect(end('2026-03-29T01:00:00Z')).to.equal(null)
+    expect(end('2026-10-25T00:10:00Z'), 'the first').to.equal('2026-10-25T00:30:00.000Z')
+    expect(end('2026-10-25T00:30:00Z')).to.equal(null)
+    expect(end('2026-10-25T01:10:00Z'), 'the second, and never a time that is over').to.equal(
+      '2026-10-25T01:30:00.000Z',
+    )
   })
 
   it('are wanted where every condition holds', () => {
