@@ -76,7 +76,7 @@ export const readReader = async (trx: Trx, message: Addressed): Promise<Reader |
       language: given.language ?? null,
     }
   }
-  // What was meant for a guest who is erased goes to nobody, and not to the booker of the stay.
+  // A message for a guest who is erased does not go to the booker in their place.
   if (message.guestId) return guestReader(trx, message.guestId)
   const booking = await bookingOf(trx, message)
   if (!booking) return null

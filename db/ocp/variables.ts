@@ -186,7 +186,7 @@ export const readValues = async (
   const mine = ownerOf(message)
   if (mine) set('', await mine.owner.values(trx, mine.owned, locale))
   if (named.has('registration.link')) {
-    // Whoever reads mail that was addressed by hand need not be the guest whose form it is.
+    // An address given by hand may be that of another person than the guest of the form.
     const guestId = message.recipient ? null : reader.guestId
     set('registration', {
       link: await registrationLink(trx, { reservationId: message.reservationId, guestId }, masked),

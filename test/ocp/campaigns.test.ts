@@ -181,7 +181,7 @@ describe('a campaign', function () {
     ])
   })
 
-  it('is sent again to whom it did not reach, while it goes on and its cause is gone, and never to whom it may have reached', async () => {
+  it('is sent again where it failed, while it goes on and its cause is gone, and never where it may have arrived', async () => {
     const guestId = await willing('again@example.com')
     mail.peer.behave('550')
     const campaignId = await launch()

@@ -104,7 +104,7 @@ describe('a house that is written to', function () {
     ])
   })
 
-  it('knows the stay of whoever writes, also where it was booked under a profile that was merged', async () => {
+  it('knows the stay of the guest who writes, also where it was booked under a profile that was merged', async () => {
     await enable()
     const bookingId = await makeHold(own.house)
     const guestId = await guestWith({ phone: '+5511987650003' })
