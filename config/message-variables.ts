@@ -43,6 +43,8 @@ const guest = [
   { ...of('code', 'text', '123456', true), secret: true as const },
   { ...of('link', 'link', 'https://example.com/', true), secret: true as const },
 ]
+/** The registration form of the guest who reads the message, for their stay: empty where the house keeps no forms. */
+const registration = [{ ...of('registration.link', 'link', 'https://example.com/', true), secret: true as const }]
 /** Ends marketing to the address that the message goes to. It works for its reader alone, so it is kept as ••• too. */
 const unsubscribe = [{ ...of('unsubscribe.link', 'link', 'https://example.com/unsubscribe'), secret: true as const }]
 const reservation = [
@@ -62,6 +64,7 @@ const reservation = [
   of('reservation.total', 'money', 53_000, true),
   of('reservation.fee', 'money', 0, true),
   of('reservation.cancellation', 'text', 'Free until 17 December 2026.', true),
+  ...registration,
 ]
 const issue = [
   of('issue.number', 'integer', 12),

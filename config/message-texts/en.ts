@@ -84,13 +84,15 @@ Your stay begins on {{reservation.arrival | date}}. You can check in from {{prop
 
 Please bring an identity document of every guest. Tell us when you expect to arrive, or if you need anything before: just answer this message.
 
+Guest registration: {{registration.link | default:"at the desk, when you arrive"}}
+
 Reservation: {{reservation.number}}
 Still to be paid: {{booking.balance | money}}
 
 {{property.name}}
 {{property.address | default:""}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: we expect you on {{reservation.arrival | date}}, check-in from {{property.checkInFrom | time | default:"the afternoon"}}. Please bring your documents.`,
+    sms: `{{property.name}}: we expect you on {{reservation.arrival | date}}, check-in from {{property.checkInFrom | time | default:"the afternoon"}}. Please bring your documents. Registration: {{registration.link | default:"at the desk"}}`,
   },
   'arrival-day': {
     subject: 'How to find {{property.name}} today',

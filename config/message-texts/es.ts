@@ -84,13 +84,15 @@ Su estancia empieza el {{reservation.arrival | date}}. La entrada es desde las {
 
 Traiga un documento de identidad de cada huésped. Díganos a qué hora piensa llegar, o si necesita algo antes: basta con responder a este mensaje.
 
+Registro de huéspedes: {{registration.link | default:"en la recepción, al llegar"}}
+
 Reserva: {{reservation.number}}
 Por pagar: {{booking.balance | money}}
 
 {{property.name}}
 {{property.address | default:""}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: le esperamos el {{reservation.arrival | date}}, entrada desde las {{property.checkInFrom | time | default:"primeras horas de la tarde"}}. Traiga sus documentos.`,
+    sms: `{{property.name}}: le esperamos el {{reservation.arrival | date}}, entrada desde las {{property.checkInFrom | time | default:"primeras horas de la tarde"}}. Traiga sus documentos. Registro: {{registration.link | default:"en la recepción"}}`,
   },
   'arrival-day': {
     subject: 'Cómo llegar hoy a {{property.name}}',

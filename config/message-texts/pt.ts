@@ -84,13 +84,15 @@ Sua estadia começa em {{reservation.arrival | date}}. O check-in é a partir de
 
 Traga um documento de identidade de cada hóspede. Diga a que horas pretende chegar, ou se precisa de algo antes: basta responder a esta mensagem.
 
+Ficha de registro: {{registration.link | default:"na recepção, ao chegar"}}
+
 Reserva: {{reservation.number}}
 A pagar: {{booking.balance | money}}
 
 {{property.name}}
 {{property.address | default:""}}
 {{property.phone | default:""}}`,
-    sms: `{{property.name}}: esperamos você em {{reservation.arrival | date}}, check-in a partir de {{property.checkInFrom | time | default:"início da tarde"}}. Traga seus documentos.`,
+    sms: `{{property.name}}: esperamos você em {{reservation.arrival | date}}, check-in a partir de {{property.checkInFrom | time | default:"início da tarde"}}. Traga seus documentos. Ficha de registro: {{registration.link | default:"na recepção"}}`,
   },
   'arrival-day': {
     subject: 'Como chegar hoje a {{property.name}}',

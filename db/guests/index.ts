@@ -53,7 +53,16 @@ export { findByDocumentAndEmail, recordConsents } from './profiles.ts'
 export type { Consent } from './profiles.ts'
 export { listTags, readGuest } from './read.ts'
 export type { Viewer } from './read.ts'
-export { formsToInvite, inviteGuest, isLinkLive, linkChannels, linkOf, sendLink } from './registration-links.ts'
+export {
+  formsToInvite,
+  formToLink,
+  inviteGuest,
+  isLinkLive,
+  linkChannels,
+  linkInForce,
+  linkOf,
+  sendLink,
+} from './registration-links.ts'
 export { correctStays } from './registration-corrections.ts'
 export { beginReport, endLinks, recordAnswer, reportStays, submitRegistration } from './registration-reports.ts'
 export type { AuthorityAnswer, AuthorityCall } from './registration-reports.ts'

@@ -8,6 +8,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import type { GuestRegistrationRow } from '../rows.ts'
 import { openProfile, refuseStale } from './lock.ts'
 import { ownerOf } from './registration-form.ts'
+import { isOfGuest } from './resolve.ts'
 import { tellChanged } from './tell.ts'
 
 export const linkChannels = ['email', 'sms', 'whatsapp'] as const
@@ -80,6 +81,31 @@ export const linkOf = async (trx: Trx, id: string) => {
     validFrom: row.linkValidFrom,
     endsAt,
   }
+}
+
+/** The form of a guest for a stay that waits for them, which a message about the stay may link to; null also where the house keeps no forms. */
+export const formToLink = async (trx: Trx, reservationId: string, guestId: string): Promise<string | null> => {
+  const row = await sqlOne<{ id: string }>(
+    trx,
+    `select g.id from guest_registration g
+     join reservation r on r.tenant_id = g.tenant_id and r.id = g.reservation_id and r.status = 'confirmed'
+     join property p on p.tenant_id = g.tenant_id and p.id = g.property_id
+     where g.reservation_id = ? and g.status <> 'cancelled' and coalesce(p.settings -> 'registration' ->> 'mode', 'warn') <> 'off'
+       and ${isOfGuest('g.guest_id')} order by g.id limit 1`,
+    [reservationId, guestId],
+  )
+  return row?.id ?? null
+}
+
+/** The link of a form for a message that goes to its guest anyway: the one in force, so that none sent before ends, or else a first one. */
+export const linkInForce = async (trx: Trx, id: string): Promise<{ validFrom: Date; endsAt: Date }> => {
+  const seen = await linkedForm(trx, id)
+  // Of two messages at once one makes the first link, and the other one finds it.
+  if (!seen?.linkValidFrom && !(await linkedForm(trx, id, 'for no key update of g'))?.linkValidFrom)
+    await renew(trx, id)
+  const row = await linkedForm(trx, id)
+  if (!row?.linkValidFrom) throw notFound()
+  return { validFrom: row.linkValidFrom, endsAt: endOf(row, new Date()) }
 }
 
 /** Tells whether a token of a form is good: made with its newest link, before the guest arrived (R30). */

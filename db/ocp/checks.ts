@@ -3,7 +3,7 @@ import { messageChannelCapReached } from '../../config/events/ocp.ts'
 import { memo } from '../../config/memo.ts'
 import type { PropertySettings } from '../../config/property-settings.ts'
 import { Email, Phone } from '../../config/schema.ts'
-import { addDays, clockIn, localInstant, todayIn } from '../../config/time.ts'
+import { localInstant, todayIn } from '../../config/time.ts'
 import { compile } from '../../config/validator.ts'
 import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
@@ -12,6 +12,7 @@ import type { MessageChannelRow, MessageRow } from '../rows.ts'
 import { isUsable } from './channel-accounts.ts'
 import { hasConsent } from './consent.ts'
 import { contentFor } from './rules/contents.ts'
+import { quietUntil } from './rules/quiet-hours.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
 import { addressIndex, lockAddress, suppressionOf } from './suppression.ts'
@@ -52,20 +53,6 @@ const isMailbox = compile(Email)
 const isPhone = compile(Phone)
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-
-/** The end of the quiet hours that now lies in, or null. They may span midnight. */
-export const quietUntil = (
-  { quietFrom, quietUntil: until }: Pick<PropertySettings['messages'], 'quietFrom' | 'quietUntil'>,
-  timeZone: string,
-  now: Date,
-): Date | null => {
-  const clock = clockIn(timeZone, now)
-  const overnight = quietFrom > until
-  const quiet = overnight ? clock >= quietFrom || clock < until : clock >= quietFrom && clock < until
-  if (!quiet) return null
-  const today = todayIn(timeZone, now)
-  return localInstant(overnight && clock >= quietFrom ? addDays(today, 1) : today, until, timeZone)
-}
 
 /** Other messages to the address, whatever became of them after they were accepted. */
 const sentTo = async (

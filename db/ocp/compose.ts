@@ -5,7 +5,7 @@ import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
-import { textsOf } from './rules/contents.ts'
+import { pathsIn } from './rules/contents.ts'
 import type { Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
 import { parseTemplate, renderTemplate } from './rules/template.ts'
@@ -102,15 +102,11 @@ export const compose = async (
   trx: Trx,
   { message, content, context, property, reader, isSandbox }: Parts,
 ): Promise<Composition> => {
-  const about = { message, property, reader, locale: content.locale, kind: content.channel }
+  const named = pathsIn(content)
+  const about = { message, property, reader, locale: content.locale, kind: content.channel, named }
   const values = await readValues(trx, { ...about, masked: false })
   const sent = write(content, context, values, property.timezone)
-  const named = textsOf(content)
-    .map(([, text]) => text ?? '')
-    .join(' ')
-  const hasSecrets = messageVariables[context].some(
-    ({ secret, path }) => secret && values.get(path) && named.includes(path),
-  )
+  const hasSecrets = messageVariables[context].some(({ secret, path }) => secret && values.get(path) && named.has(path))
   if (!hasSecrets || isSandbox) return { sent, kept: sent }
   return { sent, kept: write(content, context, await readValues(trx, { ...about, masked: true }), property.timezone) }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isOfGuest } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { insertIfNew } from '../lib/records.ts'
@@ -25,6 +26,8 @@ export type Inbound = {
   isOptOut: boolean
   /** The Message-ID of the mail that it answers. */
   inReplyTo?: string | undefined
+  /** The time at which the provider told of it; now, unless it waited to be heard. */
+  at?: Date
 }
 
 /** An inbound message as the list of messages shows it. */
@@ -55,18 +58,24 @@ const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffe
   return rows.length === 1 ? (rows[0]?.id ?? null) : null
 }
 
-/** The stay that a guest most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
+/** The stay that a guest, under any of their profiles, most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
 const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
   if (guestId === null) return null
   const stay = await sqlOne<{ id: string }>(
     trx,
-    `select r.id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-     where r.property_id = :propertyId and coalesce(r.primary_guest_id, b.booker_guest_id) = :guestId and (r.status = 'checked_in'
-       or (r.status in ('confirmed', 'held') and r.departure >= current_date)
-       or (r.status = 'checked_out' and r.departure > current_date - 30))
+    `select r.id from reservation r
+     join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
+     cross join lateral (select (now() at time zone p.timezone)::date as day) today
+     where r.property_id = ? and r.id in (
+         select own.id from reservation own where ${isOfGuest('own.primary_guest_id')}
+         union all
+         select other.id from booking b join reservation other on other.tenant_id = b.tenant_id and other.booking_id = b.id
+         where ${isOfGuest('b.booker_guest_id')} and other.primary_guest_id is null)
+       and (r.status = 'checked_in' or (r.status in ('confirmed', 'held') and r.departure >= today.day)
+         or (r.status = 'checked_out' and r.departure > today.day - 30))
      order by (r.status = 'checked_in') desc, (r.status in ('confirmed', 'held')) desc,
-       case when r.status = 'checked_out' then current_date - r.departure else r.arrival - current_date end, r.id limit 1`,
-    { propertyId, guestId },
+       case when r.status = 'checked_out' then today.day - r.departure else r.arrival - today.day end, r.id limit 1`,
+    [propertyId, guestId, guestId],
   )
   return stay?.id ?? null
 }
@@ -134,7 +143,7 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
     ['tenantId', 'dedupeKey'],
   )
   if (!row) return false
-  const conversationId = await conversationWith(trx, contact, { guestId, reservationId })
+  const conversationId = await conversationWith(trx, contact, { guestId, reservationId }, inbound.at)
   await sql(trx, `update message set conversation_id = ? where id = ?`, [conversationId, id])
   await emitMessage(trx, 'received', id, { kind })
   const issueId = await issueOf(trx, { propertyId, index }, inbound.inReplyTo)

@@ -1,6 +1,7 @@
 import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets.ts'
 import { settings } from '../../config/env.ts'
 import { signToken } from '../../config/tokens.ts'
+import { formToLink, linkInForce } from '../guests/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -41,16 +42,23 @@ const pageOfPayment = async (trx: Trx, id: string): Promise<string | null> => {
 }
 
 /** The page on which a guest fills in a form; the token stands after the `#`, so no server along the way sees it. */
-const registrationLink = async (trx: Trx, { guestRegistrationId, linkFrom = '', linkUntil = '' }: Ids) => {
-  const from = new Date(linkFrom)
-  const seconds = Math.ceil((Date.parse(linkUntil) - from.getTime()) / 1000)
-  const token = await signToken(
-    'registration',
-    { tenant: contextOf(trx).tenantId, registration: guestRegistrationId },
-    seconds,
-    from,
-  )
-  return guestPage(`guest-registrations/${guestRegistrationId}`, token)
+const pageOfForm = async (trx: Trx, id: string, from: Date, until: Date) => {
+  const seconds = Math.ceil((until.getTime() - from.getTime()) / 1000)
+  const token = await signToken('registration', { tenant: contextOf(trx).tenantId, registration: id }, seconds, from)
+  return guestPage(`guest-registrations/${id}`, token)
+}
+
+/** The link to the form of a message's guest for its stay; null where there is none to fill in. Blotted out it makes no link. */
+export const registrationLink = async (
+  trx: Trx,
+  { reservationId, guestId }: { reservationId: string | null; guestId: string | null },
+  masked: boolean,
+): Promise<Value> => {
+  const id = reservationId && guestId ? await formToLink(trx, reservationId, guestId) : null
+  if (id === null) return null
+  if (masked) return '•••'
+  const { validFrom, endsAt } = await linkInForce(trx, id)
+  return pageOfForm(trx, id, validFrom, endsAt)
 }
 
 /** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */
@@ -61,7 +69,8 @@ export const secretsOf = async (trx: Trx, data: unknown, masked: boolean): Promi
   const linkOf = async (): Promise<Value> => {
     if (satisfactionIssueId !== undefined && tenantId !== null)
       return guestPage('satisfaction', satisfactionToken(tenantId, satisfactionIssueId))
-    if (guestRegistrationId !== undefined) return registrationLink(trx, ids)
+    if (guestRegistrationId !== undefined)
+      return pageOfForm(trx, guestRegistrationId, new Date(ids.linkFrom ?? ''), new Date(ids.linkUntil ?? ''))
     return linkOfPaymentId === undefined ? null : pageOfPayment(trx, linkOfPaymentId)
   }
   const hasLink =

@@ -1,9 +1,11 @@
+import { settingsOf } from '../../config/property-settings.ts'
+import type { StoredSettings } from '../../config/property-settings.ts'
 import { addDays, localInstant, todayIn } from '../../config/time.ts'
 import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { matches } from './rules/automation-conditions.ts'
 import type { Conditions, Stay } from './rules/automation-conditions.ts'
-import { emitMessage, enqueueDelivery, queueMessage } from './queue.ts'
+import { emitMessage, enqueueDelivery, queueMessage, usualPlan } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import type { Anchor, DatedTrigger } from './rules/trigger.ts'
 import { readStay } from './stay.ts'
@@ -80,6 +82,9 @@ type Automation = {
   templateId: string
   templateNumber: number
   templateKey: string
+  purpose: 'service' | 'marketing'
+  urgency: 'immediate' | 'normal'
+  settings: StoredSettings
 }
 type Planned = {
   id: string
@@ -88,8 +93,10 @@ type Planned = {
   reason: string | null
   scheduledFor: Date
   turn: number
-  propertyId: string
-  purpose: 'service' | 'marketing'
+  expiresAt: Date
+  urgency: string
+  plan: PlanStep[]
+  reservationStatuses: string[] | null
   templateId: string | null
   templateNumber: number | null
   guestId: string | null
@@ -132,18 +139,19 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
   const automations = await prepared<Automation>(
     trx,
     `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key, t.id as template_id,
-       t.published_number as template_number
+       t.published_number as template_number, t.purpose, t.urgency, jsonb_build_object('messages', p.settings -> 'messages') as settings
      from automation a join message_template t on t.tenant_id = a.tenant_id and t.id = a.template_id
+     join property p on p.tenant_id = a.tenant_id and p.id = ?
      where a.enabled and a.trigger->>'anchor' is not null and (a.property_id is null or a.property_id = ?)
        and t.status = 'active' and t.published_number is not null
      order by a.id`,
-    [stay.propertyId],
+    [stay.propertyId, stay.propertyId],
   )
   const wanted = await wantedOf(trx, stay, automations)
   const rows = await prepared<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, turn, property_id, purpose, template_id, template_number, guest_id from message
-     where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
+    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id
+     from message where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
   const now = new Date()
@@ -185,23 +193,43 @@ const isWithdrawn = (row: Planned) =>
 
 type Place = { automation: Automation; at: Date; guestId: string | null }
 
-/** Tells whether the time of an unsent message, the text in use or the guest of the stay has changed since it was planned. */
-const isOutdated = (row: Planned, { automation: { templateId, templateNumber }, at, guestId }: Place) =>
+const planBy = ({ plan, templateKey, settings }: Automation): PlanStep[] =>
+  plan ?? usualPlan(templateKey, settingsOf(settings).messages.order)
+const inWords = (plan: readonly PlanStep[]) =>
+  plan.map(({ channel, waitMinutes }) => `${channel} ${waitMinutes}`).join()
+
+/** Tells whether anything of an unsent message has changed since it was planned: its time, its text, its channels, its guest, or the automation that asks for it. */
+const isOutdated = (row: Planned, { automation, at, guestId }: Place) =>
   row.scheduledFor.getTime() !== at.getTime() ||
-  row.templateId !== templateId ||
-  row.templateNumber !== templateNumber ||
+  row.expiresAt.getTime() !== at.getTime() + automation.validMinutes * minuteMs ||
+  row.templateId !== automation.templateId ||
+  row.templateNumber !== automation.templateNumber ||
+  row.urgency !== automation.urgency ||
+  inWords(row.plan) !== inWords(planBy(automation)) ||
+  row.reservationStatuses?.join() !== statusesOf[automation.trigger.anchor].join() ||
   row.guestId !== guestId
 
 const move = async (trx: Trx, row: Planned, { automation, at, guestId }: Place) => {
-  const { validMinutes, templateId, templateNumber } = automation
+  const { validMinutes, templateId, templateNumber, purpose, urgency, trigger } = automation
   await sql(
     trx,
-    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, guest_id = ?,
-       turn = turn + 1
+    `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, purpose = ?,
+       urgency = ?, plan = ?::jsonb, reservation_statuses = ?::text[], guest_id = ?, turn = turn + 1
      where id = ?`,
-    [at, new Date(at.getTime() + validMinutes * minuteMs), templateId, templateNumber, guestId, row.id],
+    [
+      at,
+      new Date(at.getTime() + validMinutes * minuteMs),
+      templateId,
+      templateNumber,
+      purpose,
+      urgency,
+      JSON.stringify(planBy(automation)),
+      statusesOf[trigger.anchor],
+      guestId,
+      row.id,
+    ],
   )
-  await enqueueDelivery(trx, { ...row, turn: row.turn + 1 }, at)
+  await enqueueDelivery(trx, { id: row.id, turn: row.turn + 1, purpose }, at)
 }
 
 const cancel = async (trx: Trx, row: Planned, reason: string) => {

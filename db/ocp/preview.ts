@@ -3,7 +3,7 @@ import { messageVariables } from '../../config/message-variables.ts'
 import type { MessageVariable } from '../../config/message-variables.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { contentFor, textsOf } from './rules/contents.ts'
+import { contentFor, pathsIn, textsOf } from './rules/contents.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import { segmentsOf } from './rules/segments.ts'
 import { parseTemplate, renderTemplate } from './rules/template.ts'
@@ -59,7 +59,7 @@ export const propertyOfPreview = async (
   return found.propertyId
 }
 
-const realValues = async (trx: Trx, request: PreviewRequest, propertyId: string, locale: string): Promise<Values> => {
+const realValues = async (trx: Trx, request: PreviewRequest, propertyId: string, content: Content): Promise<Values> => {
   const { reservationId = null, paymentId = null, issueId = null } = request
   const about = { reservationId, paymentId }
   const issue = issueId
@@ -74,8 +74,9 @@ const realValues = async (trx: Trx, request: PreviewRequest, propertyId: string,
     message: { id, data: {}, issueId, ...about },
     property,
     reader: reader ?? nobody,
-    locale,
+    locale: content.locale,
     kind: request.channel,
+    named: pathsIn(content),
     masked: true,
   })
 }
@@ -113,7 +114,7 @@ export const previewTemplate = async (trx: Trx, id: string, request: PreviewRequ
   const values =
     propertyId === null
       ? new Map(known.map((variable) => [variable.path, sampleOf(variable, house?.currency ?? 'BRL')]))
-      : await realValues(trx, request, propertyId, content.locale)
+      : await realValues(trx, request, propertyId, content)
   const written = write(content, context, values, house?.timezone ?? 'UTC')
   return {
     ...written,

@@ -20,6 +20,8 @@ const end = (trx: Trx, id: string, status: 'processed' | 'ignored', error: strin
   )
 
 type Channel = Pick<MessageChannelRow, 'id' | 'kind' | 'propertyId'>
+/** The hour of a callback: when it came, and whether what it waits for would be there by now. */
+type Heard = { at: Date; isLate: boolean }
 
 const byProviderId = async (trx: Trx, { kind, propertyId }: Channel, providerId: string): Promise<string | null> =>
   (
@@ -95,7 +97,12 @@ const wordReport = ({ type, permanent, diagnostic }: Word): Report => {
 /** An address as an inbound mail names it. */
 const plainAddress = (from: string): string => from.replace(/^whatsapp:/, '').trim()
 
-const processTwilio = async (trx: Trx, channel: MessageChannelRow, form: Record<string, string>, isLate: boolean) => {
+const processTwilio = async (
+  trx: Trx,
+  channel: MessageChannelRow,
+  form: Record<string, string>,
+  { at, isLate }: Heard,
+) => {
   const sid = form['MessageSid'] ?? form['SmsSid'] ?? ''
   const isInbound = form['Body'] !== undefined || (form['MessageStatus'] ?? form['SmsStatus']) === 'received'
   if (isInbound) {
@@ -107,8 +114,9 @@ const processTwilio = async (trx: Trx, channel: MessageChannelRow, form: Record<
       from,
       subject: null,
       text: form['Body'] ?? '',
-      attachments: Array.from({ length: count }, (_, at) => form[`MediaContentType${at}`] ?? 'file'),
+      attachments: Array.from({ length: count }, (_, place) => form[`MediaContentType${place}`] ?? 'file'),
       isOptOut: form['OptOutType'] === 'STOP',
+      at,
     })
     return null
   }
@@ -124,7 +132,7 @@ const processWord = async (
   trx: Trx,
   channel: MessageChannelRow,
   { word, isSandbox }: Told & { kind: 'json' },
-  isLate: boolean,
+  { at, isLate }: Heard,
 ) => {
   if (word.type === 'inbound') {
     const from = plainAddress(word.from ?? '')
@@ -137,6 +145,7 @@ const processWord = async (
       attachments: [],
       isOptOut: false,
       inReplyTo: word.inReplyTo,
+      at,
     })
     return null
   }
@@ -159,10 +168,11 @@ export const processCallback = async (trx: Trx, callbackId: string): Promise<'do
   ])
   if (!channel) return 'done'
   const told = await unseal<Told>(trx, 'tenant', callbackBody(callbackId), callback.body)
+  const heard = { at: callback.createdAt, isLate: callback.isLate }
   const error =
     told.kind === 'twilio'
-      ? await processTwilio(trx, channel, told.form, callback.isLate)
-      : await processWord(trx, channel, told, callback.isLate)
+      ? await processTwilio(trx, channel, told.form, heard)
+      : await processWord(trx, channel, told, heard)
   if (error === 'wait') return 'wait'
   await end(trx, callbackId, error === null ? 'processed' : 'ignored', error)
   return 'done'

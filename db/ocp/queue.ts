@@ -191,12 +191,12 @@ const eventOf = {
   received: messageReceived,
 }
 
-type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'kind' | 'cause'> & {
+type Told = Omit<DataOf<typeof messageQueued>, 'messageId' | 'status' | 'cause'> & {
   id: string
   propertyId: string
 }
 
-/** Event data of messages with a new status: ids, kind of channel and cause, never an address or any text. */
+/** Event data of messages with a new status: ids, cause and kind of channel (that of the step they have come to), never an address or any text. */
 export const factsOf = async (
   trx: Trx,
   status: keyof typeof eventOf,
@@ -206,15 +206,15 @@ export const factsOf = async (
 ): Promise<Fact<typeof messageQueued.data>[]> => {
   const messages = await prepared<Told>(
     trx,
-    `select m.id, m.property_id, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
+    `select m.id, m.property_id, coalesce(?, m.kind) as kind, m.purpose, t.key as template_key, m.automation_id, m.campaign_id, m.guest_id, m.reservation_id, m.conversation_id
      from message m left join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id where m.id = any(?::uuid[])`,
-    [messageIds],
+    [kind, messageIds],
   )
   return messages.map(({ id, propertyId, ...rest }) => ({
     propertyId,
     id,
     version: null,
-    data: { messageId: id, status, kind, cause, ...rest },
+    data: { messageId: id, status, cause, ...rest },
   }))
 }
 

@@ -1,5 +1,5 @@
 import type { CodeOf } from '../../config/error-codes.ts'
-import { unprocessable } from '../../config/errors.ts'
+import { conflict, unprocessable } from '../../config/errors.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -21,8 +21,11 @@ const refusals: Partial<Record<StepCause, [code: CodeOf<422>, message: string]>>
   window_closed: ['window_closed', 'The guest last wrote more than 24 hours ago; use a template with approved content'],
 }
 
-/** Refuses at once a message that no channel could carry as things stand: 422. The same is checked again when it is sent. */
-export const refuseUnreachable = async (trx: Trx, messageId: string): Promise<void> => {
+/**
+ * Refuses at once a message that no channel could carry as things stand: 422. The same is checked again when it is sent. Of one that is sent again, also what may
+ * pass by itself counts, such as a limit: 409.
+ */
+export const refuseUnreachable = async (trx: Trx, messageId: string, isRepeated = false): Promise<void> => {
   const message = await sqlOne<MessageRow & { now: Date }>(
     trx,
     `select m.*, clock_timestamp() as now from message m where m.id = ?`,
@@ -49,9 +52,13 @@ export const refuseUnreachable = async (trx: Trx, messageId: string): Promise<vo
       rules: settingsOf(property.settings).messages,
       now: message.now,
     })
-    if (!('cause' in checked) || !refusals[checked.cause]) return
+    if (!('cause' in checked) || (!isRepeated && !refusals[checked.cause])) return
     if (first === null || first === 'no_channel') first = checked.cause
   }
+  if (first !== null && !refusals[first])
+    throw conflict('invalid_transition', 'The cause for which the message was not sent still holds', [
+      { field: 'reason', message: first },
+    ])
   const [code, text] = refusals[first ?? 'no_channel'] ?? ['no_channel', 'No channel can be used']
   throw unprocessable(code, text, [{ field: 'plan', message: first ?? 'no_channel' }])
 }

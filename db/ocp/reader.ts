@@ -76,11 +76,11 @@ export const readReader = async (trx: Trx, message: Addressed): Promise<Reader |
       language: given.language ?? null,
     }
   }
-  const named = message.guestId ? await guestReader(trx, message.guestId) : null
-  if (named) return named
+  // A message for a guest who is erased does not go to the booker in their place.
+  if (message.guestId) return guestReader(trx, message.guestId)
   const booking = await bookingOf(trx, message)
   if (!booking) return null
-  const ofStay = message.guestId === null && booking.guestId ? await guestReader(trx, booking.guestId) : null
+  const ofStay = booking.guestId ? await guestReader(trx, booking.guestId) : null
   if (ofStay) return ofStay
   const booker = await readBooker(trx, booking.bookingId)
   return booker?.guestId ? guestReader(trx, booker.guestId) : booker

@@ -12,6 +12,14 @@ export type Report = {
   suppress?: 'hard_bounce' | 'invalid' | 'stop' | 'complaint' | undefined
 }
 
+/** Tells whether an attempt of a message's round is with a provider, or further, by what is known. */
+const standsOnOthers = async (trx: Trx, { id, round }: MessageRow): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select id from message_attempt where message_id = ? and round = ? and status in ('sending', 'unknown', 'sent', 'delivered', 'read') limit 1`,
+    [id, round],
+  )) !== null
+
 /** A provider's later word (R12); in any order and number, only a higher rank counts. */
 export const applyReport = async (
   trx: Trx,
@@ -27,8 +35,11 @@ export const applyReport = async (
   if (withdraws) await withdrawConsent(trx, guestId, attempt.kind, 'message')
   if (!(await raise(trx, attempt, status, code === undefined ? {} : { code }))) return
   if (status === 'failed' || status === 'bounced') {
-    const isCurrent = message.step === attempt.step && message.round === attempt.round
-    if (isCurrent && ['sending', 'sent'].includes(message.status)) await nextStep(trx, message, code ?? status)
+    if (message.round !== attempt.round) return
+    const isCurrent = message.step === attempt.step && ['sending', 'sent'].includes(message.status)
+    // At the end of its plan a message stands on what was sent: with the last of it failed, it has failed.
+    const wasLast = !isCurrent && message.status === 'sent' && !(await standsOnOthers(trx, message))
+    if (isCurrent || wasLast) await nextStep(trx, message, code ?? status)
     return
   }
   // Also where the next channel has its turn already and has not begun: it is spared.

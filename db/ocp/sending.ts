@@ -151,8 +151,8 @@ export const outgoing = (
 })
 
 /**
- * Locks a message. Of marketing the guest is held before it, as by everybody else, so that consent is not withdrawn between the check and the attempt. What a
- * message is for never changes.
+ * Locks a message. Of marketing the guest is held before it, as by everybody else, so that consent is not withdrawn between the check and the attempt. A message
+ * that becomes marketing meanwhile has another turn.
  */
 const lockWithReader = async (trx: Trx, messageId: string): Promise<Locked | null> => {
   const [head, service] = await Promise.all([
@@ -169,13 +169,13 @@ const lockWithReader = async (trx: Trx, messageId: string): Promise<Locked | nul
 }
 
 /** Tells whether a campaign was cancelled. It is held, so that none is cancelled between this and the attempt. */
-const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
+export const isStopped = async (trx: Trx, campaignId: string | null): Promise<boolean> =>
   campaignId !== null &&
   (await sqlOne<{ status: string }>(trx, `select status from campaign where id = ? for share`, [campaignId]))
     ?.status === 'cancelled'
 
 /** Tells whether the stay of a message has left the statuses in which the message makes sense. */
-const isOutOfStatus = async (
+export const isOutOfStatus = async (
   trx: Trx,
   { reservationStatuses, reservationId }: Pick<MessageRow, 'reservationStatuses' | 'reservationId'>,
 ): Promise<boolean> => {

@@ -15,6 +15,7 @@ import type { Recipient } from './queue.ts'
 import { refuseUnreachable } from './reach.ts'
 import { judgePlan, planOf } from './rules/plan.ts'
 import type { PlanStep } from './rules/plan.ts'
+import { isOutOfStatus, isStopped } from './sending.ts'
 import { usableTemplate } from './templates.ts'
 
 const perHour = 60
@@ -192,16 +193,34 @@ export const cancelMessage = async (trx: Trx, id: string): Promise<void> => {
 
 const retryDays = 30
 
+/** Refuses to send a message again for which there is no reason any more, or of which a second copy would be one too many. 409 */
+const refuseRepeated = async (trx: Trx, message: MessageRow): Promise<void> => {
+  const { campaignId, reason, createdAt } = message
+  if (createdAt.getTime() < Date.now() - retryDays * dayMs)
+    throw transition('older than 30 days', 'sent again', 'of the last 30 days')
+  if (campaignId !== null && reason === 'outcome_unknown')
+    throw conflict('invalid_transition', 'The message may have arrived, and one of a campaign comes once at most', [
+      { field: 'reason', message: 'outcome_unknown' },
+    ])
+  if (await isStopped(trx, campaignId))
+    throw conflict('invalid_transition', 'The campaign of the message is cancelled', [
+      { field: 'campaignId', message: 'is cancelled' },
+    ])
+  if (await isOutOfStatus(trx, message))
+    throw conflict('invalid_transition', 'The stay of the message is past the point that it speaks of', [
+      { field: 'reason', message: 'reservation_status' },
+    ])
+}
+
 /** Sends a message again that did not arrive, from the first channel of its plan on. 409; 422 where its cause still holds. The caller holds the row. */
 export const retryMessage = async (trx: Trx, id: string, plan: PlanStep[] | undefined): Promise<void> => {
   judgePlan(plan)
   const message = await readRow(trx, Message, id)
-  const { status, turn, purpose, createdAt, campaignId } = message
+  const { status, turn, purpose } = message
   if (status === 'queued' || status === 'sending') return
-  if (!['failed', 'suppressed', 'expired'].includes(status) || campaignId !== null)
-    throw transition(status, 'sent again', 'failed, suppressed or expired, and of no campaign')
-  if (createdAt.getTime() < Date.now() - retryDays * dayMs)
-    throw transition('older than 30 days', 'sent again', 'of the last 30 days')
+  if (!['failed', 'suppressed', 'expired'].includes(status))
+    throw transition(status, 'sent again', 'failed, suppressed or expired')
+  await refuseRepeated(trx, message)
   await sql(
     trx,
     `update message set status = 'queued', reason = null, step = 0, round = round + 1, turn = turn + 1, version = version + 1, fallback_at = null,
@@ -209,7 +228,7 @@ export const retryMessage = async (trx: Trx, id: string, plan: PlanStep[] | unde
      where id = ?`,
     [plan ? JSON.stringify(plan) : null, id],
   )
-  await refuseUnreachable(trx, id)
+  await refuseUnreachable(trx, id, true)
   await enqueueDelivery(trx, { id, turn: turn + 1, purpose })
   await emitMessage(trx, 'queued', id)
 }

@@ -6,7 +6,7 @@ import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
-import { idsIn, secretsOf } from './links.ts'
+import { idsIn, registrationLink, secretsOf } from './links.ts'
 import { ownerOf } from './owners.ts'
 import { paymentValues } from './payment-values.ts'
 import { bookingOf } from './reader.ts'
@@ -82,6 +82,8 @@ const readGroup = (trx: Trx, eventId: string): Promise<GroupFacts | null> =>
 type About = Pick<MessageRow, 'id' | 'reservationId' | 'paymentId' | 'issueId'> & {
   data: unknown
   eventId?: string | null
+  /** Given where the message goes to an address of its own, and not to that of a guest's profile. */
+  recipient?: Buffer | null
 }
 
 const readIssueValues = async (trx: Trx, issueId: string, commentId: string | undefined) => {
@@ -137,6 +139,7 @@ export const readValues = async (
     reader,
     locale,
     kind,
+    named,
     masked,
   }: {
     message: About
@@ -144,6 +147,8 @@ export const readValues = async (
     reader: Reader
     locale: string
     kind: ChannelKind
+    /** The paths that the content names: what makes a link as it is read is read for those that do. */
+    named: ReadonlySet<string>
     masked: boolean
   },
 ): Promise<Values> => {
@@ -180,6 +185,13 @@ export const readValues = async (
   if (purchaseOrderId) set('order', await readOrderValues(trx, purchaseOrderId))
   const mine = ownerOf(message)
   if (mine) set('', await mine.owner.values(trx, mine.owned, locale))
+  if (named.has('registration.link')) {
+    // An address given by hand may be that of another person than the guest of the form.
+    const guestId = message.recipient ? null : reader.guestId
+    set('registration', {
+      link: await registrationLink(trx, { reservationId: message.reservationId, guestId }, masked),
+    })
+  }
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
   const [facts, stay, payment] = await Promise.all([

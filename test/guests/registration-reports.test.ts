@@ -3,11 +3,9 @@ import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
 import { revertCheckIn, revertCheckOut } from '../../db/reservations/revert.ts'
-import { signToken } from '../../config/tokens.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { startAuthority } from '../support/authority-peer.ts'
 import { drain } from '../support/drain.ts'
-import { useMailPeer } from '../support/messages.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { cancelStays } from './privacy-support.ts'
@@ -15,9 +13,8 @@ import { newCpf, png, useGuests } from './support.ts'
 
 const secret = 'a secret that both sides know'
 
-describe('Forms that are reported, and links to fill them in', () => {
+describe('Forms that are reported', () => {
   const world = useWorld()
-  const mail = useMailPeer()
   const desk = useGuests(world, {
     settings: { registration: { mode: 'warn' }, frontDesk: { conditions: ['dirty', 'clean', 'inspected'] } },
   })
@@ -208,102 +205,5 @@ describe('Forms that are reported, and links to fill them in', () => {
     await complete(formId)
     expect((await call('POST', `guest-registrations/${formId}/submit`, {})).body.code).to.equal('authority_not_set')
     await settle({ authority: 'open' })
-  })
-
-  const tokenIn = (text: string) => /guest-registrations\/([0-9a-f-]+)#token=(\S+)/.exec(text)
-  const linkOf = async (formId: string): Promise<string> => {
-    mail.peer.mails.splice(0)
-    const sent = await call('POST', `guest-registrations/${formId}/send-link`, { channel: 'email' })
-    expect(sent.status, JSON.stringify(sent.body)).to.equal(200)
-    await drain({ kinds: ['messages.send-registration-link', 'messages.deliver'] })
-    const found = tokenIn(mail.peer.mails.map(({ text }) => text).join('\n'))
-    expect(found?.[1]).to.equal(formId)
-    return found?.[2] ?? ''
-  }
-  const open = (formId: string, token: string, body?: object) =>
-    world.request(body ? 'PATCH' : 'GET', `/api/public/guest-registrations/${formId}`, {
-      headers: { 'x-registration-token': token },
-      ...(body ? { body } : {}),
-    })
-
-  it('are filled in by the guest behind a link, who sees no value of them', async () => {
-    const { formId, reservationId } = await book(0)
-    const token = await linkOf(formId)
-    const seen = await open(formId, token)
-    expect(seen.status, JSON.stringify(seen.body)).to.equal(200)
-    expect(seen.body).to.deep.include({ status: 'pending', name: 'Rosa Lins', masked: [] })
-    const form = whole()
-    const filled = await open(formId, token, { form, signed: { name: 'Rosa Lins' } })
-    expect(filled.body).to.deep.include({ status: 'ready', missing: [], signedName: 'Rosa Lins' })
-    expect(filled.body.masked).to.include.members(['document', 'birthDate', 'residence'])
-    expect(JSON.stringify(filled.body))
-      .to.not.match(/1988|Natal|Painter/)
-      .and.not.contain(form.document.number)
-    expect(await read(formId)).to.include({ signedVia: 'link' })
-    // No trace of the token stays here.
-    const [kept] = await rows<{ text: string }>(`select string_agg(m::text, '') as text from message m`)
-    expect(kept?.text).to.not.contain(token)
-    const jobs = await world.database.admin.raw(
-      `select payload::text from jobs where kind = 'messages.send-registration-link'`,
-    )
-    expect(JSON.stringify(jobs.rows)).to.not.contain(token)
-    // A new link ends the one before, and the check-in ends them all.
-    const second = await linkOf(formId)
-    expect((await open(formId, token)).body.code).to.equal('registration_token_invalid')
-    expect((await open(formId, second)).status).to.equal(200)
-    await desk.house.inHouse((trx) =>
-      checkIn(trx, reservationId, { override: { rules: ['early_check_in'], reason: 'a test' } }),
-    )
-    expect((await open(formId, second)).status).to.equal(401)
-    expect((await call('POST', `guest-registrations/${formId}/send-link`, { channel: 'email' })).status).to.equal(409)
-  })
-
-  it('open for their own link alone, ten times a minute', async () => {
-    const mine = await book(30)
-    const other = await book(31)
-    const token = await linkOf(mine.formId)
-    expect((await world.request('GET', `/api/public/guest-registrations/${mine.formId}`)).body.code).to.equal(
-      'registration_token_missing',
-    )
-    expect((await open(other.formId, token)).status).to.equal(401)
-    expect((await open(mine.formId, `${token}x`)).status).to.equal(401)
-    const forged = await signToken('guest', { tenant: desk.house.tenantId, registration: mine.formId }, 600)
-    expect((await open(mine.formId, forged)).status).to.equal(401)
-    const late = await signToken(
-      'registration',
-      { tenant: desk.house.tenantId, registration: mine.formId },
-      60,
-      new Date(Date.now() - 120_000),
-    )
-    expect((await open(mine.formId, late)).status).to.equal(401)
-    expect(
-      (await open(mine.formId, token, { form: { document: { kind: 'cpf', countryCode: 'BR', number: '1' } } })).body
-        .code,
-    ).to.equal('document_invalid')
-    expect((await open(mine.formId, token, { form: { phone: '1' } })).status).to.equal(400)
-    const replies = await Promise.all(Array.from({ length: 24 }, () => open(mine.formId, token)))
-    const statuses = replies.map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200).length).to.be.lessThanOrEqual(20)
-    expect(statuses).to.include(429)
-  })
-
-  it('are sent to guests who arrive soon, once, where there is an address', async () => {
-    const soon = await book(2)
-    const later = await book(40)
-    const invite = async () => {
-      const { inviteGuests } = await import('../../jobs/guests.ts')
-      const { inPlatform } = await import('../../db/lib/connection.ts')
-      const { enqueue } = await import('../../db/lib/enqueue.ts')
-      await inPlatform((trx) => enqueue(trx, inviteGuests, {}))
-      mail.peer.mails.splice(0)
-      await drain({ kinds: ['messages.invite-guests', 'messages.send-registration-link', 'messages.deliver'] })
-      return mail.peer.mails.map(({ text }) => text).filter((text) => text.includes('guest-registrations')).length
-    }
-    expect(await invite()).to.equal(1)
-    expect((await read(soon.formId)).linkSentAt).to.be.a('string')
-    expect((await read(later.formId)).linkSentAt).to.equal(null)
-    expect(await invite()).to.equal(0)
-    const phone = await call('POST', `guest-registrations/${soon.formId}/send-link`, { channel: 'sms' })
-    expect([phone.status, phone.body.code]).to.deep.equal([422, 'recipient_missing'])
   })
 })

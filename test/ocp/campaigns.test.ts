@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import { createGuest } from '../../db/guests/index.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
-import { cancelCampaign, createCampaign, decideSending, expandCampaign, launchCampaign } from '../../db/ocp/index.ts'
+import {
+  cancelCampaign,
+  createCampaign,
+  decideSending,
+  expandCampaign,
+  launchCampaign,
+  retryMessage,
+} from '../../db/ocp/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -172,5 +179,44 @@ describe('a campaign', function () {
       [kept, 'sent'],
       [erased, 'suppressed'],
     ])
+  })
+
+  it('is sent again where it failed, while it goes on and its cause is gone, and never where it may have arrived', async () => {
+    const guestId = await willing('again@example.com')
+    mail.peer.behave('550')
+    const campaignId = await launch()
+    await deliverAll()
+    const [message] = await messagesOf(house)
+    expect(message).to.include({ status: 'failed', reason: 'smtp_550' })
+    const retry = () => house.inHouse((trx) => retryMessage(trx, message?.id ?? '', undefined))
+    const refused = () =>
+      retry().then(
+        () => null,
+        (error: { code: string; errors: { message: string }[] }) => `${error.code} ${error.errors[0]?.message}`,
+      )
+    const consent = (decision: string) =>
+      house.inHouse((trx) =>
+        sql(
+          trx,
+          `insert into guest_consent (guest_id, purpose, decision, source, text_version, by) values (?, 'marketing_email', ?, 'desk', 'v1', '{"type": "system"}')`,
+          [guestId, decision],
+        ),
+      )
+    await consent('withdrawn')
+    expect(await refused()).to.equal('recipient_suppressed consent_missing')
+    await consent('granted')
+    mail.peer.behave('accept')
+    await retry()
+    await deliverAll()
+    expect((await messagesOf(house))[0]).to.include({ status: 'sent', campaignId })
+    expect(mail.peer.mails.map(({ to }) => to.join(','))).to.deep.equal(['again@example.com'])
+    await retry().catch(() => null)
+    expect(mail.peer.mails).to.have.length(1)
+    const set = (text: string) => house.inHouse((trx) => sql(trx, text))
+    await set(`update message set status = 'failed', reason = 'outcome_unknown'`)
+    expect(await refused()).to.equal('invalid_transition outcome_unknown')
+    await set(`update message set reason = 'smtp_550'`)
+    await set(`update campaign set status = 'cancelled', ended_at = now()`)
+    expect(await refused()).to.equal('invalid_transition is cancelled')
   })
 })

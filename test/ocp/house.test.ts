@@ -1,27 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { SMTPServer } from 'smtp-server'
 import { settings } from '../../config/env.ts'
-import { standIn } from '../../config/outgoing-address.ts'
-import { createGuest } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { closeMail } from '../../workers/providers/smtp.ts'
-import { makeKey } from '../auth/support.ts'
-import { useOwner } from '../properties/support.ts'
-import type { Reply } from '../support/client.ts'
 import { drain } from '../support/drain.ts'
-import { attemptsOf, deliverAll, useMailPeer } from '../support/messages.ts'
+import { deliverAll } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
-import { startTwilioPeer } from '../support/twilio-peer.ts'
-import type { TwilioPeer } from '../support/twilio-peer.ts'
-import { certificate, privateKey } from './certificate.ts'
-import { channelOf, makeConversation, makeTemplate } from './records.ts'
-
-const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js') as {
-  getExpectedTwilioSignature: (token: string, url: string, params: Record<string, string>) => string
-}
+import { makeTemplate } from './records.ts'
+import { contents, good, newTemplate, said, useWritingHouse } from './support.ts'
 
 /** The link of a mail that went before these were sealed. It is good for ever. */
 const unsealedLink = (tenantId: string, messageId: string): string => {
@@ -35,77 +20,8 @@ const unsealedLink = (tenantId: string, messageId: string): string => {
 
 describe('a house that writes to its guests', function () {
   this.timeout(240_000)
-  const mail = useMailPeer()
-  const unset = { ...settings.twilio }
-  let peer: TwilioPeer
-  const phones = () => {
-    before(async () => {
-      peer = await startTwilioPeer()
-      Object.assign(settings.twilio, {
-        accountSid: peer.accountSid,
-        authToken: peer.authToken,
-        baseUrl: peer.baseUrl,
-        from: '+15005550006',
-        whatsappFrom: '+15005550007',
-      })
-    })
-    after(async () => {
-      Object.assign(settings.twilio, unset)
-      await peer.stop()
-    })
-  }
-  phones()
-
-  const own = useOwner({ units: 4 }, { anew: true, more: () => ({}) })
-  const send = (method: string, path: string, body: unknown = {}) => own.owner.send(method, `ocp/${path}`, body)
-  const get = (path: string) => own.owner.get(`ocp/${path}`)
-  const good = ({ status, body }: Reply, wanted = 200) => {
-    expect(status, JSON.stringify(body)).to.equal(wanted)
-    return body
-  }
-  const said = ({ status, body }: Reply) => [status, body.code]
-  const contents = [
-    { channel: 'email', locale: 'en', subject: 'Hello', text: 'Dear {{guest.firstName | default:"guest"}}' },
-  ]
-  const newTemplate = (more: object = {}) => ({
-    key: `k-${randomUUID().slice(0, 8)}`,
-    name: 'A template',
-    purpose: 'service',
-    urgency: 'normal',
-    context: 'reservation',
-    contents,
-    ...more,
-  })
-  const guestWith = (more: object) =>
-    own.house.inHouse((trx) =>
-      createGuest(trx, { firstName: 'Ana', lastName: 'Souza', source: 'staff', language: 'en', ...more } as never),
-    )
-  const grant = (guestId: string, purpose = 'marketing_email') =>
-    own.house.inHouse((trx) =>
-      sql(
-        trx,
-        `insert into guest_consent (guest_id, purpose, decision, source, text_version, by) values (?, ?, 'granted', 'desk', 'v1', '{"type": "system"}')`,
-        [guestId, purpose],
-      ),
-    )
-  /** A Twilio callback to a channel, signed as Twilio does. */
-  const twilioSays = async (
-    kind: 'sms' | 'whatsapp',
-    form: Record<string, string>,
-    { token = peer.authToken, signed = (url: string) => url } = {},
-  ) => {
-    const { callbackUrl } = good(await get(`channels?kind=${kind}&propertyId=${own.house.propertyId}`)).data[0] as {
-      callbackUrl: string
-    }
-    const path = callbackUrl.slice(settings.publicBaseUrl.length)
-    return own.world.request('POST', path, {
-      raw: new URLSearchParams(form).toString(),
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'x-twilio-signature': getExpectedTwilioSignature(token, signed(callbackUrl), form),
-      },
-    })
-  }
+  const house = useWritingHouse()
+  const { own, mail, send, get, guestWith, grant } = house
   /** A booking of the portal, 40 days ahead and paid by card, over HTTP; `again` sends its requests once more with their keys. */
   const bookAsGuest = async () => {
     const { request } = own.world
@@ -136,20 +52,6 @@ describe('a house that writes to its guests', function () {
     }
     return { ...first, email, again, payRest }
   }
-  const enable = () => own.house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
-  const noQuiet = () =>
-    own.house.inHouse((trx) =>
-      sql(
-        trx,
-        `update property set settings = settings || '{"messages": {"quietFrom": "00:00", "quietUntil": "00:00"}}'::jsonb`,
-      ),
-    )
-
-  beforeEach(async () => {
-    peer.texts.splice(0)
-    await noQuiet()
-  })
-
   it('S9: an automation and what it costs', async () => {
     const unknown = newTemplate({ contents: [{ ...contents[0], text: '{{guest.shoeSize}}' }] })
     expect(said(await send('POST', 'templates', unknown))).to.deep.equal([400, 'variable_unknown'])
@@ -222,6 +124,7 @@ describe('a house that writes to its guests', function () {
       '<p onclick="x">x</p>',
       '<a title={{guest.firstName}}>x</a>',
       '<a href="{{guest.firstName}}">x</a>',
+      `<a href='{{property.website | default:"javascript:x"}}'>x</a>`,
       '<iframe src="https://x.example"></iframe>',
       '<form action="https://x.example"></form>',
       '<img src="http://x.example/a.png">',
@@ -241,82 +144,6 @@ describe('a house that writes to its guests', function () {
     expect(said(await send('POST', `templates/${bare.id}/publish`))).to.deep.equal([422, 'template_incomplete'])
     const shown = good(await send('POST', `templates/${bare.id}/preview`, { channel: 'email', locale: 'en' }))
     expect(shown).to.include({ text: 'Ana', subject: 'Hello' })
-  })
-
-  it('hears Twilio once, in any order, and believes nobody else', async () => {
-    await enable()
-    const sent = good(
-      await send('POST', 'messages', {
-        propertyId: own.house.propertyId,
-        recipient: { name: 'Ana', phone: '+5511987650001' },
-        text: { text: 'Your room is ready' },
-        plan: [{ channel: 'sms', waitMinutes: 30 }],
-      }),
-      201,
-    )
-    await deliverAll()
-    const [text] = peer.texts
-    const state = (MessageStatus: string) => ({ MessageSid: text?.sid ?? '', MessageStatus })
-    expect((await twilioSays('sms', state('delivered'), { token: 'somebody' })).status).to.equal(401)
-    const other = (url: string) => url.replace(/^https?/, (scheme) => (scheme === 'http' ? 'https' : 'http'))
-    expect((await twilioSays('sms', state('delivered'), { signed: other })).status).to.equal(401)
-    expect((await twilioSays('whatsapp', state('delivered'))).status).to.equal(200)
-    for (const word of ['delivered', 'delivered', 'sent', 'undelivered', 'queued'])
-      expect((await twilioSays('sms', state(word))).status).to.equal(200)
-    await deliverAll()
-    const read = good(await get(`messages/${sent.id}`))
-    expect(read).to.include({ status: 'delivered', recipient: '+5511987650001', text: 'Your room is ready' })
-    expect(read.attempts).to.have.length(1)
-    expect(peer.misuses).to.deep.equal([])
-  })
-
-  it('answers a guest, and stops at the word', async () => {
-    await enable()
-    const inbound = (sid: string, Body: string) =>
-      twilioSays('whatsapp', { MessageSid: sid, From: 'whatsapp:+5511987650002', To: 'whatsapp:+15005550007', Body })
-    const guestId = await guestWith({ phone: '+5511987650002' })
-    await grant(guestId, 'marketing_whatsapp')
-    await Promise.all([inbound('SM1', 'Is there parking?'), inbound('SM1', 'Is there parking?')])
-    await deliverAll()
-    const [conversation, ...others] = good(await get('conversations?unanswered=true')).data as {
-      id: string
-      guestId: string
-      lastMessage: { text: string }
-    }[]
-    expect(others).to.deep.equal([])
-    expect(conversation).to.include({ guestId })
-    expect(conversation?.lastMessage.text).to.equal('Is there parking?')
-    const { key } = await makeKey(own.house.tenantId, ['read'])
-    const seen = await own.world.request('GET', `/api/tenants/${own.house.tenantId}/ocp/conversations`, { key })
-    expect(seen.body.data[0]?.address, JSON.stringify(seen.body)).to.include('*')
-    good(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Yes, behind the house.' }), 201)
-    await deliverAll()
-    expect(peer.texts.map(({ to, body }) => [to, body])).to.deep.equal([
-      ['whatsapp:+5511987650002', 'Yes, behind the house.'],
-    ])
-    expect(good(await get('conversations?unanswered=true')).data).to.deep.equal([])
-    await own.house.inHouse((trx) => sql(trx, `update conversation set last_inbound_at = now() - interval '25 hours'`))
-    expect(said(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Still there?' }))).to.deep.equal(
-      [422, 'window_closed'],
-    )
-    await inbound('SM2', '  Párar. ')
-    await deliverAll()
-    expect(said(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Sorry' }))).to.deep.equal([
-      422,
-      'recipient_suppressed',
-    ])
-    const [consent] = await own.house.inHouse((trx) =>
-      sql(trx, `select decision from guest_consent where guest_id = ? order by at desc limit 1`, [guestId]),
-    )
-    expect(consent).to.deep.equal({ decision: 'withdrawn' })
-    const [stop] = good(await get('suppressions?cause=stop')).data as { id: string; address: string }[]
-    expect(stop?.address).to.equal('+5511987650002')
-    good(await send('POST', `suppressions/${stop?.id}/lift`, { reason: 'asked at the desk' }))
-    good(await send('POST', `conversations/${conversation?.id}/close`))
-    expect(said(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Hi' }))).to.deep.equal([
-      409,
-      'invalid_transition',
-    ])
   })
 
   it('sends a campaign to those who agreed, with a way out that works by one click', async () => {
@@ -385,101 +212,5 @@ describe('a house that writes to its guests', function () {
     const next = good(await send('POST', 'campaigns', { propertyId, templateId, name, segment }), 201)
     expect(said(await send('POST', `campaigns/${next.id}/launch`))).to.deep.equal([422, 'audience_empty'])
     expect(unwilling).to.be.a('string')
-  })
-
-  it('sends by a server of its own once that is proven, with TLS and a login', async () => {
-    const taken: { user: unknown; secure: boolean; text: string }[] = []
-    const server = new SMTPServer({
-      key: privateKey,
-      cert: certificate,
-      authMethods: ['PLAIN', 'LOGIN'],
-      onAuth: ({ username, password }, _session, done) =>
-        password === 'right' ? done(null, { user: username }) : done(new Error('Invalid login')),
-      onData: (stream, session, done) => {
-        let text = ''
-        stream.on('data', (part: Buffer) => (text += part.toString('utf8')))
-        stream.on('end', () => {
-          taken.push({ user: session.user, secure: session.secure, text })
-          done()
-        })
-      },
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const takeBack = standIn({ host: 'mail.example', port: (server.server.address() as AddressInfo).port })
-    const before = settings.smtpCa
-    settings.smtpCa = certificate
-    try {
-      const id = await channelOf(own.house, 'email')
-      const account = (password: string) => ({
-        transport: 'own',
-        senderAddress: 'hello@sol.example',
-        credentials: { host: 'mail.example', port: 587, user: 'sol', password },
-      })
-      expect(said(await send('PATCH', `channels/${id}`, { ...account('wrong'), enabled: true }))).to.deep.equal([
-        422,
-        'sender_not_verified',
-      ])
-      const statusAfter = async (password: string) => {
-        const changed = good(await send('PATCH', `channels/${id}`, account(password)))
-        expect(JSON.stringify(changed)).to.not.contain(password)
-        good(await send('POST', `channels/${id}/test`, { recipient: 'me@sol.example' }))
-        await deliverAll()
-        const { data } = good(await get(`channels?kind=email`))
-        return (data as { verification: { status: string } }[])[0]?.verification.status
-      }
-      expect(await statusAfter('wrong')).to.equal('failed')
-      expect(await statusAfter('right')).to.equal('verified')
-      await makeConversation(own.house, { kind: 'email', address: 'ana@example.com' })
-      const [conversation] = good(await get('conversations')).data as { id: string }[]
-      good(await send('POST', `conversations/${conversation?.id}/reply`, { text: 'Good day' }), 201)
-      await deliverAll()
-      expect(taken.map(({ user, secure }) => [user, secure])).to.deep.equal([
-        ['sol', true],
-        ['sol', true],
-      ])
-      expect(taken[1]?.text).to.contain('hello@sol.example').and.to.contain('Good day')
-      const [attempt] = await attemptsOf(own.house)
-      expect(attempt).to.include({ transport: 'own', status: 'sent' })
-      expect(good(await get('usage')).months[0].meters[0].quantity).to.equal(0)
-    } finally {
-      settings.smtpCa = before
-      closeMail()
-      takeBack()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
-    }
-  })
-
-  it('signs what is reported of mail with the secret of the channel alone', async () => {
-    const id = await channelOf(own.house, 'email')
-    const secret = Buffer.alloc(32, 7).toString('base64')
-    good(await send('PATCH', `channels/${id}`, { credentials: { inboundSecret: secret } }))
-    const { callbackUrl } = good(await get('channels?kind=email')).data[0] as { callbackUrl: string }
-    const body = JSON.stringify({
-      type: 'inbound',
-      id: 'mail-1',
-      from: 'guest@example.com',
-      subject: 'Question\r\nBcc: x',
-      text: 'Do you take dogs?',
-    })
-    const post = (key: string) => {
-      const at = String(Math.floor(Date.now() / 1_000))
-      const signed = createHmac('sha256', Buffer.from(key, 'base64')).update(`m1.${at}.${body}`).digest('base64')
-      return own.world.request('POST', callbackUrl.slice(settings.publicBaseUrl.length), {
-        raw: body,
-        headers: {
-          'content-type': 'application/json',
-          'webhook-id': 'm1',
-          'webhook-timestamp': at,
-          'webhook-signature': `v1,${signed}`,
-        },
-      })
-    }
-    expect((await post(Buffer.alloc(32, 8).toString('base64'))).status).to.equal(401)
-    expect((await post(secret)).status).to.equal(200)
-    expect((await post(secret)).status).to.equal(200)
-    await deliverAll()
-    const { data } = good(await get('messages?direction=inbound'))
-    expect(data).to.have.length(1)
-    expect((await own.world.request('POST', '/api/callbacks/messages/nobody', {})).status).to.equal(401)
   })
 })

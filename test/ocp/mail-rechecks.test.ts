@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { createGuest } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { queueMessage } from '../../db/ocp/index.ts'
+import { queueMessage, retryMessage } from '../../db/ocp/index.ts'
 import { suppress } from '../../db/ocp/suppression.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { deliverAll, makeConfirmed, messagesOf, useMailHouse } from '../support/messages.ts'
@@ -79,6 +80,28 @@ describe('messages by e-mail, checked again when they are sent', () => {
     expect(mail.peer.mails).to.have.length(1)
   })
 
+  it('a guest erased meanwhile is not written to, nor is the booker in their place', async () => {
+    const bookingId = await makeConfirmed(mail.house)
+    await deliverAll()
+    const { rooms } = await readBooking(mail.house, bookingId)
+    const guestId = await mail.house.inHouse((trx) =>
+      createGuest(trx, { firstName: 'Rui', lastName: 'Lima', source: 'staff', email: 'rui@example.com' } as never),
+    )
+    const id = await mail.queue({ guestId, recipient: undefined as never, reservationId: rooms[0]?.id ?? '' })
+    await mail.database.admin.raw(
+      `update guest set status = 'erased', erased_at = now(), sealed = null, email_index = null, phone_index = null, phone_tail_index = null,
+         birth_index = null, name_index = null where id = ?`,
+      [guestId],
+    )
+    mail.peer.mails.splice(0)
+    await deliverAll()
+    expect((await messagesOf(mail.house)).find((one) => one.id === id)).to.include({
+      status: 'suppressed',
+      reason: 'recipient_missing',
+    })
+    expect(mail.peer.mails).to.deep.equal([])
+  })
+
   it('a feature that ended, a time that is over, a channel that was switched off', async () => {
     await mail.queue({ scheduledFor: new Date(Date.now() - 7_200_000), validMinutes: 60 })
     await deliverAll()
@@ -111,6 +134,14 @@ describe('messages by e-mail, checked again when they are sent', () => {
     const decisions = await Promise.all(ids.map(({ id }) => mail.house.inHouse((trx) => decideSending(trx, id, 0))))
     expect(decisions.filter((one) => 'send' in one)).to.have.length(2)
     expect(decisions.filter((one) => 'done' in one && one.done === 'guest_limit')).to.have.length(1)
+    const [limited] = await mail.house.inHouse((trx) =>
+      sql<{ id: string }>(trx, `select id from message where reason = 'guest_limit'`),
+    )
+    const again = mail.house.inHouse((trx) => retryMessage(trx, limited?.id ?? '', undefined))
+    expect(await again.catch((error: unknown) => error)).to.deep.include({
+      code: 'invalid_transition',
+      errors: [{ field: 'reason', message: 'guest_limit' }],
+    })
 
     await mail.house.inHouse((trx) => sql(trx, `update message_channel set daily_cap = 3 where kind = 'email'`))
     const more = await Promise.all(

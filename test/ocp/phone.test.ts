@@ -91,6 +91,21 @@ describe('messages by SMS and WhatsApp', () => {
     expect(await statuses()).to.deep.equal(['sms delivered', 'email sent'])
   })
 
+  it('have failed with the last of them that was sent, also where the other channels had no address', async () => {
+    const id = await queue({ recipient: { name: 'Ana', phone: '+5524999990000' } })
+    await deliverAll(31 * minute)
+    expect([await statuses(), (await messagesOf(house))[0]?.status]).to.deep.equal([['sms sent'], 'sent'])
+    const [text] = await attemptsOf(house)
+    const say = (status: 'failed' | 'delivered', code?: string) =>
+      house.inHouse((trx) => applyReport(trx, text?.id ?? '', { status, code }))
+    await say('failed', 'twilio_30003')
+    await deliverAll()
+    expect((await messagesOf(house))[0]).to.include({ id, status: 'failed', reason: 'twilio_30003' })
+    await say('delivered')
+    expect((await messagesOf(house))[0]).to.include({ status: 'delivered', reason: null })
+    expect(peer.texts).to.have.length(1)
+  })
+
   it('spare the next channel when the delivery comes before its turn', async () => {
     await queue()
     await drain({ kinds: ['messages.deliver'] })

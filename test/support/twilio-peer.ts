@@ -43,6 +43,7 @@ export type PeerText = {
   sid: string
   to: string
   from: string
+  messagingServiceSid: string
   body: string
   /** JSON, of an approved content. */
   contentVariables: string
@@ -163,6 +164,7 @@ export const startTwilioPeer = async ({
         sid: `SM${randomBytes(16).toString('hex')}`,
         to: form.get('To') ?? '',
         from: form.get('From') ?? '',
+        messagingServiceSid: form.get('MessagingServiceSid') ?? '',
         body: form.get('Body') ?? '',
         contentVariables: form.get('ContentVariables') ?? '',
         statusCallback: form.get('StatusCallback') ?? '',

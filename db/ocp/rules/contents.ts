@@ -28,6 +28,12 @@ export const textsOf = ({ subject, text, html, contentVariables }: Content): [fi
   ]),
 ]
 
+/** Paths of the variables that a content names. */
+export const pathsIn = (content: Content): Set<string> =>
+  new Set(
+    textsOf(content).flatMap(([, text]) => (text === null ? [] : variablesOf(parseTemplate(text, [], '').template))),
+  )
+
 /** Every variable that the contents name, and everything that is wrong with them. */
 export const checkContents = (
   context: MessageContext,

@@ -17,12 +17,15 @@ const refusedAttributes = new Set(['srcset', 'srcdoc', 'formaction', 'action', '
 
 const isElement = (node: Node): node is Element => 'tagName' in node
 
-/** Only these open an address: a value of ours or of a guest never decides on the scheme. */
+const opensOne = (text: string) => /^(https:\/\/|mailto:|tel:)/i.test(text)
+
+/** Only these open an address: a value of ours or of a guest never decides on the scheme, nor does the default of a link that is empty. */
 const isAddress = (value: string, links: readonly string[]): boolean => {
   const text = value.trim()
-  if (/^(https:\/\/|mailto:|tel:)/i.test(text)) return true
-  const path = /^\{\{\s*([A-Za-z0-9.]+)\s*(\|[^{}]*)?\}\}$/.exec(text)?.[1]
-  return path !== undefined && links.includes(path)
+  if (opensOne(text)) return true
+  const [, path, tail = ''] = /^\{\{\s*([A-Za-z0-9.]+)\s*(\|[^{}]*)?\}\}$/.exec(text) ?? []
+  const fallback = /default:\s*"([^"]*)"/.exec(tail)?.[1] ?? ''
+  return path !== undefined && links.includes(path) && (fallback === '' || opensOne(fallback))
 }
 
 const ofAttribute = (element: Element, html: string, links: readonly string[]): string[] =>
