@@ -136,6 +136,18 @@ describe('adjustments of a month (story S2)', function () {
       400,
       'validation_failed',
     ])
+    // What recurs by itself balances with its defaults, now and after every change.
+    const schedule = { every: 1, unit: 'month', firstOn: a.house.day(1), mode: 'post' }
+    const share = [{ ...lines[0], amount: { variable: 'x', rate: 10_000 } }, { ...lines[1], amount: 'rest' }, lines[1]]
+    const varied = { lines: share, variables: [{ name: 'x', default: 4_999 }], schedule }
+    expect(await bad(varied)).to.deep.equal([422, 'template_not_balanced'])
+    const whole = { ...given, ...varied, variables: [{ name: 'x', default: 5_000 }] }
+    const kept = `financial/entry-templates/${(await good(finance, 'POST', 'financial/entry-templates', whole)).id as string}`
+    for (const [variables, code] of [
+      [[{ name: 'x', default: 4_999 }], 'template_not_balanced'],
+      [[{ name: 'x' }], 'validation_failed'],
+    ] as const)
+      expect((await a.refused(finance, 'PATCH', kept, { variables }))[1]).to.equal(code)
     await good(owner, 'PATCH', `financial/books/${bookId}`, { approvalThreshold: 4_000 })
     await good(finance, 'POST', 'financial/entry-templates', {
       ...given,
