@@ -18,8 +18,8 @@ export const requestSeal = async (trx: Trx, bookId: string, periodId: string): P
   await enqueue(trx, ledgerSeal, { tenantId: contextOf(trx).tenantId ?? '', bookId, periodId })
 }
 
-/** The entry that stands last in a period, for `diary_until`: what is posted later is numbered later. */
-export const lastSequence = `(select coalesce(max(e.sequence), 0) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id)`
+/** The entry that stands last in a period `p`, for `diary_until`: what is posted later is numbered later. `:tenantId` is bound. */
+export const lastSequence = `(select coalesce(max(e.sequence), 0) from journal_entry e where e.tenant_id = :tenantId and e.book_id = p.book_id and e.period_id = p.id)`
 
 type Pending = { id: string; year: number; diaryUntil: number | null }
 
