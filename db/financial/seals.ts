@@ -59,11 +59,12 @@ export const sealNext = async (trx: Trx, bookId: string): Promise<boolean> => {
   const period = await sqlOne<Pending>(
     trx,
     `select p.id, y.year, p.diary_until from fiscal_period p join fiscal_year y on y.tenant_id = p.tenant_id and y.id = p.fiscal_year_id
-     where p.tenant_id = ? and p.book_id = ? and p.status <> 'open' and p.diary_until is distinct from p.diary_done
+     where p.tenant_id = ? and p.book_id = ? and p.status <> 'open'
+       and (p.diary_until is distinct from p.diary_done or p.taxes_due and p.diary_until is null)
      order by p.starts_on, p.number limit 1`,
     [tenantId, bookId],
   )
-  // Without an end its taxes are still being assessed; that job asks again.
+  // Without an end its taxes are still being assessed, and later periods wait behind it; that job asks again.
   if (!period || period.diaryUntil === null) return false
   const due = await sql<{ id: string }>(
     trx,

@@ -84,9 +84,11 @@ export const openCashFlow = async (trx: Trx, asked: Asked, sight: Sight, window:
   const span = { bookId: book.id, properties, withClosing: false }
   const accounts = await accountsOf(trx, book.id)
   const months = by === 'month' ? monthsOf(range) : []
+  // The direct method has all but cash itself from the lines beside it.
+  const accountIds = method === 'direct' ? accounts.filter(isCash).map(({ id }) => id) : undefined
   const [before, moved] = await Promise.all([
-    balance(trx, { ...span, on: dayBefore(range.from) }),
-    movement(trx, { ...span, ...range }, ['month']),
+    balance(trx, { ...span, accountIds, on: dayBefore(range.from) }),
+    movement(trx, { ...span, accountIds, ...range }, by === 'month' ? ['month'] : []),
   ])
   const movements = inColumns(moved, months, 1)
   const cash = cashOf(accounts, balancesOf([before]), movements, months.length + 1)
