@@ -212,15 +212,13 @@ describe('adjustments of a month (story S2)', function () {
   it('spread months of closed periods in one sum on the first open day', async () => {
     const a = await openBook(world)
     for (const month of ['01', '02']) await a.move(a.finance, await a.periodOf(a.on(`${month}-01`)), 'soft-close')
-    const made = await a.good(a.finance, 'POST', 'financial/accrual-schedules', {
-      bookId: a.bookId,
-      kind: 'prepaid',
-      targetAccountId: await a.account('6.7.03'),
-      amount: 10_000,
-      firstMonth: `${a.year}-01`,
-      months: 3,
-      description: 'Licences',
-    })
+    const targetAccountId = await a.account('6.7.03')
+    const spread = (amount: number, months: number) =>
+      a.good(a.finance, 'POST', 'financial/accrual-schedules', {
+        ...{ bookId: a.bookId, kind: 'prepaid', targetAccountId, description: 'Licences' },
+        ...{ amount, months, firstMonth: `${a.year}-01` },
+      })
+    const made = await spread(10_000, 3)
     await world.drain()
     const posted = await a.rows<{ on: string; total: number }>(
       `select posting_date as on, total from journal_entry where source_id = :id order by posting_date`,
@@ -230,6 +228,13 @@ describe('adjustments of a month (story S2)', function () {
       [a.on('03-01'), 6_666],
       [a.on('03-31'), 3_334],
     ])
+    // A cent over twelve months falls on the last of them alone.
+    const cent = await spread(1, 12)
+    await world.drain()
+    const { schedule } = await a.good(a.finance, 'GET', `financial/accrual-schedules/${cent.id as string}`)
+    expect(
+      (schedule as { amount: number; entryId: string | null }[]).map((one) => [one.amount, one.entryId !== null]),
+    ).to.deep.equal([...Array.from({ length: 11 }, () => [0, false]), [1, true]])
   })
 
   it('plan a year in versions that another person approves', async () => {
