@@ -215,8 +215,13 @@ describe('adjustments of a month (story S2)', function () {
     const targetAccountId = await a.account('6.7.03')
     const spread = (amount: number, months: number) =>
       a.good(a.finance, 'POST', 'financial/accrual-schedules', {
-        ...{ bookId: a.bookId, kind: 'prepaid', targetAccountId, description: 'Licences' },
-        ...{ amount, months, firstMonth: `${a.year}-01` },
+        bookId: a.bookId,
+        kind: 'prepaid',
+        targetAccountId,
+        amount,
+        firstMonth: `${a.year}-01`,
+        months,
+        description: 'Licences',
       })
     const made = await spread(10_000, 3)
     await world.drain()

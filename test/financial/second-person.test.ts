@@ -49,6 +49,36 @@ describe('documents of several people', function () {
     expect([entry.createdBy, entry.approvedBy]).to.deep.equal([draft.createdBy, posted.decidedBy])
   })
 
+  it('a person who works by an API key is its maker, and a key approves and reopens nothing', async () => {
+    const { finance, owner, good, refused, bookId } = a
+    const scopes = ['financial:read', 'financial:write']
+    const { key } = await good(owner, 'POST', 'api-keys', { name: 'Import', scopes })
+    const byKey = async (method: string, path: string, body: object = {}) => {
+      const reply = await world.request(method, `/api/tenants/${a.house.tenantId}/${path}`, {
+        key: key as string,
+        body,
+      })
+      return [reply.status, reply.body.code ?? reply.body.id] as [number, string]
+    }
+    const [status, id] = await byKey('POST', drafts, { bookId, description: 'Rent', lines: rent(30) })
+    expect(status).to.equal(201)
+    await good(finance, 'POST', `${drafts}/${id}/submit`)
+    expect(await refused(owner, 'POST', `${drafts}/${id}/approve`, {})).to.deep.equal(selfApproval)
+    await good(finance, 'POST', `${drafts}/${id}/reject`, { reason: 'More' })
+    const other = await good(finance, 'POST', drafts, { bookId, description: 'Rent', lines: rent(40) })
+    const path = `${drafts}/${other.id as string}`
+    expect((await byKey('PATCH', path, { lines: rent(50) }))[0]).to.equal(200)
+    await good(finance, 'POST', `${path}/submit`)
+    expect(await refused(owner, 'POST', `${path}/approve`, {})).to.deep.equal(selfApproval)
+    expect((await byKey('POST', `${path}/approve`))[0]).to.equal(403)
+    const january = await a.periodOf(a.on('01-01'))
+    await good(finance, 'POST', `financial/periods/${january}/soft-close`)
+    const reopening = `financial/periods/${january}/reopen`
+    expect((await byKey('POST', reopening, { reason: 'More' }))[0]).to.equal(403)
+    expect((await good(owner, 'POST', reopening, { reason: 'More' })).status).to.equal('open')
+    await world.drain()
+  })
+
   it('a budget is not approved by who set lines of it', async () => {
     const { finance, owner, good, refused } = a
     const [year] = await a.rows<{ id: string }>(`select id from fiscal_year where book_id = :bookId and year = :year`, {

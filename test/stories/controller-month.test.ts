@@ -22,7 +22,7 @@ describe('the story of a controller', function () {
   const report = async (path: string, query: object): Promise<Parsed> => {
     await a.calm()
     const text = new URLSearchParams({ bookId: a.bookId, ...query } as Record<string, string>)
-    return a.good(a.finance, 'GET', `reports/${path}?${text}`)
+    return a.good(a.finance, 'GET', `reports/${path}?${text.toString()}`)
   }
   const rowsOf = (statement: Parsed) => new Map((statement.data as Row[]).map((row) => [row.key, row]))
   const amountOf = (statement: Parsed, key: string) => rowsOf(statement).get(key)?.amount ?? 0
