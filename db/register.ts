@@ -68,7 +68,14 @@ import {
   registerTaxDrafts,
 } from './financial/index.ts'
 import { beforeErasing, erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
-import { inventoryControls, openOrders, orderTargets, stockForPayables, stockSumsText } from './inventory/index.ts'
+import {
+  inventoryChecklist,
+  inventoryControls,
+  openOrders,
+  orderTargets,
+  stockForPayables,
+  stockSumsText,
+} from './inventory/index.ts'
 import { hearGuest, removeFilesOf } from './issues/index.ts'
 import { registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
@@ -130,8 +137,14 @@ export const registerModules = () => {
     registerControl(control)
   registerChecklist(paymentChecklist)
   registerCheck('series_without_gap', gapsText)
-  registerChecklist(cashChecklist)
-  for (const item of [...payableChecklist, ...receivableChecklist, ...receiptChecklist]) registerChecklist(item)
+  for (const item of [
+    ...cashChecklist,
+    ...payableChecklist,
+    ...receivableChecklist,
+    ...receiptChecklist,
+    inventoryChecklist,
+  ])
+    registerChecklist(item)
   registerNumbered('receivable', numberedReceivables)
   for (const [check, text] of Object.entries({
     exposure_equals_open: exposureText,

@@ -509,6 +509,7 @@ export interface BudgetRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface BudgetLineRow {
@@ -1071,6 +1072,7 @@ export interface EntryDraftRow {
   updatedAt: Date
   templateId: string | null
   templateRun: number | null
+  editors: string[]
 }
 
 export interface EntryTemplateRow {
@@ -1090,6 +1092,7 @@ export interface EntryTemplateRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface EventRow {
@@ -5377,9 +5380,9 @@ export const tables = {
     computed: [],
   },
   budget: {
-    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'propertyId', 'name', 'status', 'createdBy', 'approvedBy', 'approvedAt', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'fiscalYearId', 'propertyId', 'name', 'status', 'createdBy', 'approvedBy', 'approvedAt', 'selfApproved', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: [],
-    filled: ['tenantId', 'id', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['propertyId', 'approvedBy', 'approvedAt'],
     computed: [],
   },
@@ -5566,16 +5569,16 @@ export const tables = {
     computed: [],
   },
   entry_draft: {
-    fields: ['tenantId', 'id', 'bookId', 'journalId', 'kind', 'postingDate', 'description', 'reverseOn', 'lines', 'total', 'difference', 'late', 'status', 'createdBy', 'submittedAt', 'decidedBy', 'selfApproved', 'rejection', 'note', 'entryId', 'version', 'createdAt', 'updatedAt', 'templateId', 'templateRun'],
+    fields: ['tenantId', 'id', 'bookId', 'journalId', 'kind', 'postingDate', 'description', 'reverseOn', 'lines', 'total', 'difference', 'late', 'status', 'createdBy', 'submittedAt', 'decidedBy', 'selfApproved', 'rejection', 'note', 'entryId', 'version', 'createdAt', 'updatedAt', 'templateId', 'templateRun', 'editors'],
     documents: ['lines'],
-    filled: ['tenantId', 'id', 'kind', 'lines', 'total', 'difference', 'late', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'kind', 'lines', 'total', 'difference', 'late', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['journalId', 'reverseOn', 'submittedAt', 'decidedBy', 'rejection', 'note', 'entryId', 'templateId', 'templateRun'],
     computed: [],
   },
   entry_template: {
-    fields: ['tenantId', 'id', 'bookId', 'name', 'journalId', 'description', 'variables', 'lines', 'schedule', 'nextOn', 'runs', 'status', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'name', 'journalId', 'description', 'variables', 'lines', 'schedule', 'nextOn', 'runs', 'status', 'createdBy', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: ['variables', 'lines', 'schedule'],
-    filled: ['tenantId', 'id', 'variables', 'runs', 'status', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'variables', 'runs', 'status', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['journalId', 'schedule', 'nextOn'],
     computed: [],
   },

@@ -75,7 +75,8 @@ const create = budgets.create({
     copy: Opt(Obj({ budgetId: Opt(Uuid), fiscalYearId: Opt(Uuid), rate: Int(-10_000, 100_000) })),
   }),
   example: { fiscalYearId: sampleId('fiscalYearId'), propertyId: sampleId('propertyId'), name: 'Plan' },
-  command: ({ trx, body, admission }) => createBudget(trx, body, admission.scope('create', 'Budget')),
+  command: ({ trx, body, admission }) =>
+    createBudget(trx, body, admission.scope('create', 'Budget'), admission.scope('read', 'Budget')),
 })
 
 const read = budgets.read({ summary: 'Show a budget with totals by month' })
@@ -144,7 +145,7 @@ const setLines = route({
 
 const approve = budgets.act('approve', {
   summary: 'Approve a budget and retire the one before',
-  description: 'By another person than its author. One of a year and property is approved at a time.',
+  description: 'By another person than those who wrote it. One of a year and property is approved at a time.',
   errors: ['invalid_transition', 'self_approval', 'key_not_allowed'],
   command: ({ trx, id }) => approveBudget(trx, id),
 })

@@ -144,7 +144,7 @@ const submit = drafts.act('submit', {
 const approve = drafts.act('approve', {
   summary: 'Approve a submitted draft and post it',
   description:
-    'By another user than its author, unless the book has a single operator. Above the approval threshold of the book it needs a recent proof of identity.',
+    'By another user than its author and those who changed it, unless the book has a single operator. Above the approval threshold of the book it needs a recent proof of identity.',
   errors: [
     'invalid_transition',
     'self_approval',

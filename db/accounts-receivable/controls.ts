@@ -11,7 +11,7 @@ export const receivableControls: ControlDeclaration[] = [
 
 export const receivableChecklist: ItemDeclaration[] = [
   {
-    code: 'receivables_issuing',
+    code: 'documents_numbering',
     blocking: true,
     early: true,
     text: `select r.id from receivable r where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'issuing'

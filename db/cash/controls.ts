@@ -27,10 +27,21 @@ export const cashControls: ControlDeclaration[] = [
   },
 ]
 
-/** Registers that were not counted, or whose difference waits for a second person, keep their month open (R11). */
-export const cashChecklist: ItemDeclaration = {
-  code: 'cash_sessions_open',
-  blocking: true,
-  text: `select s.id from cash_session s join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id and a.book_id = :bookId
-    where s.tenant_id = :tenantId and s.status <> 'closed' and s.business_date <= cast(:to as date)`,
-}
+/**
+ * Registers that were not counted, or whose difference waits for a second person, keep their month open (R11); statements of banks that were not proven are
+ * told.
+ */
+export const cashChecklist: ItemDeclaration[] = [
+  {
+    code: 'sessions_open',
+    blocking: true,
+    text: `select s.id from cash_session s join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id and a.book_id = :bookId
+      where s.tenant_id = :tenantId and s.status <> 'closed' and s.business_date <= cast(:to as date)`,
+  },
+  {
+    code: 'statements_unreconciled',
+    blocking: false,
+    text: `select s.id from cash_account a join bank_statement s on s.tenant_id = a.tenant_id and s.cash_account_id = a.id
+      where a.tenant_id = :tenantId and a.book_id = :bookId and s.status = 'imported' and s.first_on <= cast(:to as date)`,
+  },
+]

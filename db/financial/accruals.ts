@@ -64,7 +64,8 @@ export const readAccrual = async (trx: Trx, id: string) => {
     month: lastDay(accrual.firstMonth, index).slice(0, 7),
     on: lastDay(accrual.firstMonth, index),
     amount,
-    entryId: index < accrual.postedMonths ? (entries.find(({ seq }) => seq >= index + 1)?.id ?? null) : null,
+    // A month on which nothing falls has no entry.
+    entryId: amount > 0 && index < accrual.postedMonths ? (entries.find(({ seq }) => seq > index)?.id ?? null) : null,
   }))
   return { ...shownOf(accrual), schedule: months }
 }

@@ -219,8 +219,8 @@ export const carryOutAssessment = async (trx: Trx, periodId: string): Promise<vo
   await sql(
     trx,
     `update fiscal_period p set taxes_due = false, version = version + 1, diary_until = coalesce(p.diary_until, ${lastSequence})
-     where p.tenant_id = ? and p.id = ?`,
-    [contextOf(trx).tenantId, periodId],
+     where p.tenant_id = :tenantId and p.id = :periodId`,
+    { tenantId: contextOf(trx).tenantId, periodId },
   )
   await requestSeal(trx, period.bookId, periodId)
 }

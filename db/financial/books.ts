@@ -112,7 +112,7 @@ export const changeBook = async (trx: Trx, id: string, change: BookChange): Prom
          union all select 'a property of it is not archived' where exists (select from property p where p.tenant_id = :tenantId and p.book_id = :id
            and p.status <> 'archived')
          union all select 'a year with entries is not closed' where exists (select from fiscal_year y where y.tenant_id = :tenantId and y.book_id = :id
-           and y.status <> 'closed' and exists (select from journal_entry e where e.tenant_id = y.tenant_id and e.book_id = y.book_id
+           and y.status <> 'closed' and exists (select from journal_entry e where e.tenant_id = :tenantId and e.book_id = y.book_id
              and e.posting_date between y.starts_on and y.ends_on))) u limit 1`,
       { tenantId, id, isDefault: book.isDefault },
     )

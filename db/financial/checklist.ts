@@ -23,7 +23,10 @@ const items = new Map<string, ItemDeclaration>()
 export const registerChecklist = (declared: ItemDeclaration): void => {
   const known = items.get(declared.code)
   if (known?.text.includes(declared.text)) return
-  items.set(declared.code, known ? { ...known, text: `(${known.text}) union all (${declared.text})` } : declared)
+  items.set(
+    declared.code,
+    known ? { ...known, ...declared, text: `(${known.text}) union all (${declared.text})` } : declared,
+  )
 }
 
 const own: ItemDeclaration[] = [
@@ -48,7 +51,7 @@ const own: ItemDeclaration[] = [
       and d.posting_date between cast(:from as date) and cast(:to as date)`,
   },
   {
-    // The diary, whose numbers are given after the taxes of the period.
+    // The diary, whose numbers are given after the taxes of the period, beside the documents that other modules number.
     code: 'documents_numbering',
     blocking: true,
     text: `select p.id from fiscal_period p where p.tenant_id = :tenantId and p.id = :periodId and p.status <> 'open'

@@ -3,7 +3,7 @@ import { forbidden } from '../../config/errors.ts'
 import { entryDraftCreated, entryDraftRejected, entryDraftSubmitted } from '../../config/events/financial.ts'
 import { todayIn } from '../../config/time.ts'
 import { moveAttachments, removeAttachments } from '../lib/attachments.ts'
-import { approverOf, authorOf } from '../lib/authors.ts'
+import { approverOf, authorOf, editorsWith } from '../lib/authors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -13,7 +13,7 @@ import { equal, from, pageOf, until } from '../lib/lists.ts'
 import { changeRow, expression, fieldsOf, insertRow, readRow } from '../lib/records.ts'
 import { expectLateEntry } from './assessments.ts'
 import { differenceOf } from './line-check.ts'
-import { debitsOf, factsOfBook, judgeEntry, postJudged, refuseEntry } from './manual-entries.ts'
+import { debitsOf, factsOfBook, judgeEntry, postJudged, problemsOfPlace, refuseEntry } from './manual-entries.ts'
 import type { BookFacts, ManualEntry } from './manual-entries.ts'
 import { EntryDraft } from './models.ts'
 
@@ -45,8 +45,9 @@ export const readDraft = (trx: Trx, id: string) => readRow(trx, EntryDraft, id)
 /** The problems that would keep a draft from being posted as it stands. */
 export const warningsOf = async (trx: Trx, draft: DraftRecord, scope: Condition) => {
   if (draft.status === 'posted') return []
-  const judged = await judgeEntry(trx, await factsOfBook(trx, draft.bookId), draft, scope)
-  return judged.problems.slice(0, 100)
+  const book = await factsOfBook(trx, draft.bookId)
+  const { problems } = await judgeEntry(trx, book, draft, scope)
+  return [...problems, ...(await problemsOfPlace(trx, book, draft))].slice(0, 100)
 }
 
 /** Locks a draft whose files are to change. 409 `invalid_transition` for a posted one: its files are those of its entry. */
@@ -89,6 +90,8 @@ export type KeptDraft = NewDraft & {
   createdBy: string
   templateId?: string
   templateRun?: number
+  /** Those who wrote on the template that it is made of. */
+  editors?: string[]
   /** It could be posted, and waits for a second person. */
   isSubmitted?: boolean
 }
@@ -120,13 +123,17 @@ export const createDraft = async (trx: Trx, given: NewDraft): Promise<string> =>
 
 export type DraftChange = { [Field in keyof Omit<NewDraft, 'bookId'>]?: NewDraft[Field] | undefined }
 
-/** Changes a draft that is not submitted; `lines` are replaced whole. The caller holds its row. */
+/** Changes a draft that is not submitted; `lines` are replaced whole. Another person than its author cannot approve it afterwards. The caller holds its row. */
 export const changeDraft = async (trx: Trx, id: string, change: DraftChange): Promise<void> => {
   const draft = await readDraft(trx, id)
   moves.allow('changed', draft.status)
   if (fieldsOf(change).length === 0) return
   const { lines, ...rest } = change
-  await changeRow(trx, EntryDraft, id, { ...rest, ...(lines ? { lines: [...lines], ...sizeOf(lines) } : {}) })
+  await changeRow(trx, EntryDraft, id, {
+    ...rest,
+    ...(lines ? { lines: [...lines], ...sizeOf(lines) } : {}),
+    editors: editorsWith(draft, await authorOf(trx)),
+  })
 }
 
 /** Deletes a draft that is not posted. The caller holds its row. */
@@ -169,7 +176,10 @@ export const approveDraft = async (
   const draft = await readDraft(trx, id)
   if (!moves.isDue('approved', draft.status)) return
   const book = await factsOfBook(trx, draft.bookId)
-  const approval = approverOf(trx, { authors: [draft.createdBy], singleOperator: book.singleOperator })
+  const approval = approverOf(trx, {
+    authors: [draft.createdBy, ...draft.editors],
+    singleOperator: book.singleOperator,
+  })
   if (draft.late && !mayOverride)
     throw forbidden('forbidden', 'A late entry is approved with the permission override LedgerEntry')
   const judged = await judgeEntry(trx, book, draft, scope)

@@ -94,9 +94,9 @@ export const reverseDue = async (trx: Trx, entryId: string): Promise<void> => {
   }>(
     trx,
     `select e.book_id, e.journal_id, e.reverse_on, e.description, b.country_code,
-       exists (select from journal_entry r where r.tenant_id = e.tenant_id and r.reverses_entry_id = e.id) as reversed
-     from journal_entry e join book b on b.tenant_id = e.tenant_id and b.id = e.book_id where e.tenant_id = ? and e.id = ?`,
-    [contextOf(trx).tenantId, entryId],
+       exists (select from journal_entry r where r.tenant_id = :tenantId and r.reverses_entry_id = e.id) as reversed
+     from journal_entry e join book b on b.tenant_id = e.tenant_id and b.id = e.book_id where e.tenant_id = :tenantId and e.id = :entryId`,
+    { tenantId: contextOf(trx).tenantId, entryId },
   )
   if (!entry || entry.reversed) return
   const { bookId, journalId } = entry

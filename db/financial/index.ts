@@ -87,15 +87,8 @@ export { carryOutYearClose, closeFiscalYear, reopenFiscalYear } from './year-end
 export { tickBooks } from './due.ts'
 export { runDue } from './run-due.ts'
 export { cancelAccrual, createAccrual, listAccruals, readAccrual } from './accruals.ts'
-export {
-  approveBudget,
-  createBudget,
-  deleteBudget,
-  listBudgetLines,
-  listBudgets,
-  readBudget,
-  setBudgetLines,
-} from './budgets.ts'
+export { approveBudget, createBudget, deleteBudget, listBudgets, readBudget } from './budgets.ts'
+export { listBudgetLines, setBudgetLines } from './budget-lines.ts'
 export {
   applyTemplate,
   changeTemplate,

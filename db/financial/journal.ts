@@ -47,12 +47,14 @@ const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reve
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
 
 /** The lines that a caller may see. The total of an entry is that of the lines shown, on their larger side. */
-const seenBy = (scope: Condition): { lines: Part[]; total: Part } => {
+const seenBy = (trx: Trx, scope: Condition): { lines: Part[]; total: Part } => {
   const lines = isAlways(scope) ? [] : inScope(scope, 'l.property_id')
   const { text, values } = allOf(lines)
   const ofLines = `(select cast(greatest(sum(l.debit), sum(l.credit)) as bigint) from journal_line l
-    where l.tenant_id = e.tenant_id and l.entry_id = e.id and ${text})`
-  return { lines, total: { text: lines.length === 0 ? 'e.total' : ofLines, values } }
+    where l.tenant_id = ? and l.entry_id = e.id and ${text})`
+  if (lines.length === 0) return { lines, total: { text: 'e.total', values: [] } }
+  // The tenant is bound, so that the plan has the lines of its part alone.
+  return { lines, total: { text: ofLines, values: [contextOf(trx).tenantId, ...values] } }
 }
 
 /** That an entry has a line of which all of this is true; nothing where nothing is asked of lines. */
@@ -100,7 +102,7 @@ export const listEntries = async (
   { page, limit, scope, ...filter }: EntryFilter & Paging & { scope: Condition },
 ) => {
   const book = await bookFor(trx, filter.bookId)
-  const { lines, total } = seenBy(scope)
+  const { lines, total } = seenBy(trx, scope)
   const found = await readPage<EntryHead>(
     trx,
     {
@@ -126,7 +128,7 @@ export const readEntry = async (
   scope: Condition,
 ): Promise<EntryHead & { lines: EntryLine[]; hash: string | null; attachments: AttachmentHead[] }> => {
   const { tenantId } = contextOf(trx)
-  const seen = seenBy(scope)
+  const seen = seenBy(trx, scope)
   const { text: columns, values } = head(seen.total)
   const entry = await sqlOne<EntryHead & { hash: string | null }>(
     trx,

@@ -167,6 +167,16 @@ const placedIn = (book: BookFacts, entry: ManualEntry & { postingDate: string })
   kind: entry.kind ?? ('standard' as const),
 })
 
+/** The problem of its date, where period, book or journal are not open for it. */
+export const problemsOfPlace = async (
+  trx: Trx,
+  book: BookFacts,
+  entry: ManualEntry & { postingDate: string; late?: boolean },
+): Promise<JudgedEntry['problems']> => {
+  const wrong = problemOfDate(await placeOf(trx, placedIn(book, entry)), entry)
+  return wrong ? [{ field: 'postingDate', ...wrong }] : []
+}
+
 /** Writes a judged entry. `source` is that of a draft or of the request itself. */
 export const postJudged = async (
   trx: Trx,
@@ -216,8 +226,7 @@ export const tryManualEntry = async (trx: Trx, given: ManualEntry, scope: Condit
       code: 'approval_required',
       message: `the total is above ${book.approvalThreshold}`,
     })
-  const wrong = problemOfDate(await placeOf(trx, placedIn(book, entry)), entry)
-  if (wrong) problems.push({ field: 'postingDate', ...wrong })
+  problems.push(...(await problemsOfPlace(trx, book, entry)))
   const ids = [...new Set(judged.lines.map((line) => line.accountId))]
   const moved = await movements(trx, book.id, undefined, undefined, scope, ids)
   return {

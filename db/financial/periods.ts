@@ -106,11 +106,11 @@ const countsOf = async (trx: Trx, ids: readonly string[]) => {
   const rows = await sql<{ id: string; entries: number; lines: number }>(
     trx,
     `select p.id,
-       (select count(*) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id) as entries,
-       (select coalesce(sum(b.line_count), 0)::bigint from account_balance b where b.tenant_id = p.tenant_id and b.book_id = p.book_id
+       (select count(*) from journal_entry e where e.tenant_id = :tenantId and e.book_id = p.book_id and e.period_id = p.id) as entries,
+       (select coalesce(sum(b.line_count), 0)::bigint from account_balance b where b.tenant_id = :tenantId and b.book_id = p.book_id
           and b.period_id = p.id) as lines
-     from fiscal_period p where p.tenant_id = ? and p.id = any(?::uuid[])`,
-    [tenantId, [...ids]],
+     from fiscal_period p where p.tenant_id = :tenantId and p.id = any(cast(:ids as uuid[]))`,
+    { tenantId, ids: [...ids] },
   )
   return new Map(rows.map(({ id, ...counts }) => [id, counts]))
 }

@@ -18,8 +18,8 @@ export const requestSeal = async (trx: Trx, bookId: string, periodId: string): P
   await enqueue(trx, ledgerSeal, { tenantId: contextOf(trx).tenantId ?? '', bookId, periodId })
 }
 
-/** The entry that stands last in a period, for `diary_until`: what is posted later is numbered later. */
-export const lastSequence = `(select coalesce(max(e.sequence), 0) from journal_entry e where e.tenant_id = p.tenant_id and e.book_id = p.book_id and e.period_id = p.id)`
+/** The entry that stands last in a period `p`, for `diary_until`: what is posted later is numbered later. `:tenantId` is bound. */
+export const lastSequence = `(select coalesce(max(e.sequence), 0) from journal_entry e where e.tenant_id = :tenantId and e.book_id = p.book_id and e.period_id = p.id)`
 
 type Pending = { id: string; year: number; diaryUntil: number | null }
 
@@ -59,11 +59,12 @@ export const sealNext = async (trx: Trx, bookId: string): Promise<boolean> => {
   const period = await sqlOne<Pending>(
     trx,
     `select p.id, y.year, p.diary_until from fiscal_period p join fiscal_year y on y.tenant_id = p.tenant_id and y.id = p.fiscal_year_id
-     where p.tenant_id = ? and p.book_id = ? and p.status <> 'open' and p.diary_until is distinct from p.diary_done
+     where p.tenant_id = ? and p.book_id = ? and p.status <> 'open'
+       and (p.diary_until is distinct from p.diary_done or p.taxes_due and p.diary_until is null)
      order by p.starts_on, p.number limit 1`,
     [tenantId, bookId],
   )
-  // Without an end its taxes are still being assessed; that job asks again.
+  // Without an end its taxes are still being assessed, and later periods wait behind it; that job asks again.
   if (!period || period.diaryUntil === null) return false
   const due = await sql<{ id: string }>(
     trx,

@@ -1,7 +1,6 @@
-import { conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
-import type { FieldError } from '../../config/errors.ts'
+import { conflict, invalid, notFound } from '../../config/errors.ts'
 import { addDays, todayIn } from '../../config/time.ts'
-import { authorOf } from '../lib/authors.ts'
+import { authorOf, editorsWith } from '../lib/authors.ts'
 import { always } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql } from '../lib/connection.ts'
@@ -11,15 +10,13 @@ import { equal, pageOf } from '../lib/lists.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
 import { insertDraft } from './drafts.ts'
 import { requestDue } from './due.ts'
-import { judgeLines, refuseProblems } from './line-check.ts'
 import { debitsOf, factsOfBook, judgeEntry } from './manual-entries.ts'
-import type { BookFacts } from './manual-entries.ts'
 import { EntryTemplate } from './models.ts'
 import { placeOf, postEntry, problemOfDate } from './post.ts'
 import { dueFrom } from './rules/schedule.ts'
 import type { Schedule } from './rules/schedule.ts'
-import { canBalance, filled } from './rules/template-lines.ts'
-import type { TemplateLine, TemplateVariable } from './rules/template-lines.ts'
+import { fill, judgeTemplate } from './template-check.ts'
+import type { GivenTemplate } from './template-check.ts'
 
 const moves = lifecycle<'active' | 'paused' | 'removed'>('A template')({
   changed: { from: ['active', 'paused'] },
@@ -57,58 +54,6 @@ export const runsOf = (trx: Trx, id: string) =>
     { tenantId: contextOf(trx).tenantId, id },
   )
 
-export type GivenTemplate = {
-  bookId?: string | undefined
-  name: string
-  journalId?: string | null | undefined
-  description: string
-  variables?: readonly TemplateVariable[] | undefined
-  lines: readonly TemplateLine[]
-  schedule?: Schedule | null | undefined
-}
-type Body = Required<Pick<GivenTemplate, 'variables' | 'lines'>> & { schedule: Schedule | null }
-
-/** 400 for unknown or doubled variables, or a scheduled one without default; 422 for lines that cannot balance, or that a book does not take. */
-const judge = async (trx: Trx, book: BookFacts, { variables, lines, schedule }: Body, scope: Condition) => {
-  const names = (variables ?? []).map(({ name }) => name)
-  const errors: FieldError[] = [
-    ...names.flatMap((name, index) =>
-      names.indexOf(name) === index ? [] : [{ field: `variables.${index}.name`, message: 'stands twice' }],
-    ),
-    ...lines.flatMap(({ amount }, index) =>
-      typeof amount === 'object' && !names.includes(amount.variable)
-        ? [{ field: `lines.${index}.amount.variable`, message: 'is no variable of the template' }]
-        : [],
-    ),
-    ...(variables ?? []).flatMap((one, index) =>
-      schedule && one.default === undefined
-        ? [{ field: `variables.${index}.default`, message: 'is required for an entry that recurs' }]
-        : [],
-    ),
-    ...(schedule && dueFrom(schedule, schedule.firstOn) === null
-      ? [{ field: 'schedule.endsOn', message: 'ends before the first date' }]
-      : []),
-  ]
-  if (errors.length > 0) throw invalid(errors)
-  if (!canBalance(lines))
-    throw unprocessable('template_not_balanced', 'Fixed amounts balance, or exactly one line takes the rest', [
-      { field: 'lines', message: 'cannot balance' },
-    ])
-  const asGiven = lines.map(({ accountId, side, propertyId, costCenterId, memo }) => ({
-    accountId,
-    [side]: 1,
-    propertyId: propertyId ?? null,
-    costCenterId: costCenterId ?? null,
-    memo: memo ?? '',
-  }))
-  refuseProblems((await judgeLines(trx, book.id, asGiven, scope)).problems)
-  if (!schedule) return
-  const at = { bookId: book.id, postingDate: schedule.firstOn, kind: 'standard' as const }
-  const problem = problemOfDate(await placeOf(trx, at), at)
-  if (problem)
-    throw unprocessable(problem.code, problem.message, [{ field: 'schedule.firstOn', message: schedule.firstOn }])
-}
-
 /** Keeps a template; what its schedule has due by today is made at once. */
 export const createTemplate = async (
   trx: Trx,
@@ -117,7 +62,7 @@ export const createTemplate = async (
 ): Promise<string> => {
   const book = await factsOfBook(trx, bookId)
   const body = { variables: given.variables ?? [], lines: given.lines, schedule: given.schedule ?? null }
-  await judge(trx, book, body, scope)
+  await judgeTemplate(trx, book, body, { scope, begins: true })
   const { schedule } = body
   const { id } = await insertRow(trx, EntryTemplate, {
     bookId: book.id,
@@ -136,14 +81,17 @@ export const createTemplate = async (
 
 export type TemplateChange = { [Field in keyof Omit<GivenTemplate, 'bookId'>]?: GivenTemplate[Field] | undefined }
 
-/** Changes what later runs make; another schedule goes on where the one before stood. The caller holds its row. */
+/**
+ * Changes what later runs make; another schedule goes on where the one before stood. Another person than its author cannot approve what they make. The
+ * caller holds its row.
+ */
 export const changeTemplate = async (trx: Trx, id: string, change: TemplateChange, scope: Condition): Promise<void> => {
   const template = await readTemplate(trx, id)
   moves.allow('changed', template.status)
   const book = await factsOfBook(trx, template.bookId)
   const schedule = change.schedule === undefined ? template.schedule : change.schedule
   const body = { variables: change.variables ?? template.variables, lines: change.lines ?? template.lines, schedule }
-  await judge(trx, book, { ...body, schedule: change.schedule ? schedule : null }, scope)
+  await judgeTemplate(trx, book, body, { scope, begins: Boolean(change.schedule) })
   const today = todayIn(book.timeZone)
   const from = template.nextOn ?? (template.runs === 0 ? '' : addDays(today, 1))
   await changeRow(trx, EntryTemplate, id, {
@@ -155,6 +103,7 @@ export const changeTemplate = async (trx: Trx, id: string, change: TemplateChang
     ...(change.schedule === undefined
       ? {}
       : { schedule: change.schedule, nextOn: change.schedule ? dueFrom(change.schedule, from) : null }),
+    editors: editorsWith(template, await authorOf(trx)),
   })
   if (change.schedule) await requestDue(trx, book.id, today)
 }
@@ -214,10 +163,7 @@ const linesFor = (template: Template, given: Readonly<Record<string, number>>) =
   ]
   if (errors.length > 0) throw invalid(errors)
   const values = Object.fromEntries(template.variables.map((one) => [one.name, given[one.name] ?? one.default ?? 0]))
-  const lines = filled(template.lines, values)
-  if (!lines)
-    throw unprocessable('template_not_balanced', 'The rest would be below 0', [{ field: 'lines', message: 'no rest' }])
-  return lines
+  return fill(template.lines, values)
 }
 
 /** Makes a draft of a template. 400 for a variable without value, 422 `template_not_balanced` for a rest below 0. */
@@ -287,6 +233,7 @@ export const runTemplate = async (trx: Trx, id: string, date: string): Promise<v
     templateId: id,
     templateRun: run,
     createdBy: template.createdBy,
+    editors: template.editors,
     isSubmitted: schedule.mode === 'post' && isSound && isLarge,
   })
 }

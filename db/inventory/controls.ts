@@ -1,4 +1,4 @@
-import type { ControlDeclaration } from '../financial/index.ts'
+import type { ControlDeclaration, ItemDeclaration } from '../financial/index.ts'
 
 /** Stock is worth what its lines say, and a receipt is owed for until it is billed or taken back. The clearing account holds what was paid for open orders, and what went back of closed ones. */
 export const inventoryControls: ControlDeclaration[] = [
@@ -27,6 +27,14 @@ export const inventoryControls: ControlDeclaration[] = [
       from pos_order o join property p on p.tenant_id = o.tenant_id and p.id = o.property_id and p.book_id = :bookId where o.tenant_id = :tenantId`,
   },
 ]
+
+/** Counts that began in a month or before and are still open are told before it closes. */
+export const inventoryChecklist: ItemDeclaration = {
+  code: 'counts_open',
+  blocking: false,
+  text: `select c.id from inventory_count c join property p on p.tenant_id = c.tenant_id and p.id = c.property_id and p.book_id = :bookId
+    where c.tenant_id = :tenantId and c.status = 'open' and cast(c.created_at at time zone p.timezone as date) <= cast(:to as date)`,
+}
 
 /** Stock whose quantity or value is not the sum of its lines: for the integrity checks of the book of its property. */
 export const stockSumsText = (): string => `

@@ -20,6 +20,12 @@ export const authorOf = async (trx: Trx): Promise<string> => {
   return asked
 }
 
+/** Those who wrote on a document of another person, one more with them. */
+export const editorsWith = (
+  { createdBy, editors }: { createdBy: string; editors: readonly string[] },
+  person: string,
+): string[] => (person === createdBy || editors.includes(person) ? [...editors] : [...editors, person])
+
 /** An approval: the person, and whether they approve a document of their own. */
 export type Approval = { approvedBy: string; selfApproved: boolean }
 

@@ -145,7 +145,7 @@ describe('what customers owe', function () {
     const period = await a.periodOf(a.on('01-10'))
     const reply = await a.send(a.finance, 'POST', `financial/periods/${period}/soft-close`, {})
     expect([reply[0], reply[1].code]).to.deep.equal([422, 'checklist_not_clean'])
-    expect(JSON.stringify(reply[1].errors)).to.include('receivables_issuing')
+    expect(JSON.stringify(reply[1].errors)).to.include('documents_numbering')
     await world.drain()
     await a.good(a.finance, 'POST', `financial/periods/${period}/soft-close`, {})
   })

@@ -199,6 +199,13 @@ describe('statements of a bank', function () {
     const reason = { reason: 'Wrong account' }
     expect((await a.step(first.id, 'reopen', reason))[1].code).to.equal('invalid_transition')
     expect((await a.step(second.id, 'reopen', reason))[1].status).to.equal('imported')
+    // The month of the first is proven; that of the second is told as it closes.
+    const told = async (day: string) => {
+      const { checklist } = await good(finance, 'GET', `financial/periods/${await a.periodOf(day)}`)
+      return (checklist as Parsed[]).find(({ code }) => code === 'statements_unreconciled')
+    }
+    expect(await told(on('08-31'))).to.include({ blocking: false, passed: true })
+    expect(await told(on('10-02'))).to.deep.include({ blocking: false, passed: false, sample: [second.id] })
     expect((await a.step(first.id, 'reopen', reason))[1]).to.include({
       status: 'imported',
       reopenReason: 'Wrong account',

@@ -115,7 +115,7 @@ describe('a page for integrators', function () {
           MAIL: `http://127.0.0.1:${mailbox.httpPort}`,
           CHANNEL: `http://127.0.0.1:${channel.port}`,
         },
-        timeout: 100_000,
+        timeout: 150_000,
       })
       const { stdout } = await whileWorking(script).catch((error: Error & { stdout?: string; stderr?: string }) => {
         throw new Error(`${file}: ${error.stderr ?? ''}\nafter: ${error.stdout ?? ''}`)

@@ -31,7 +31,10 @@ export const line = (accountCode: string, amount: number, more: object = {}): Li
 /** An accountant at work over HTTP: the people of a tenant, and a book of its own with the years from last year on. */
 export const openBook = async (
   world: World,
-  { taxRegime = 'other', ...more }: { taxRegime?: string; template?: 'hotel' | 'none' } & object = {},
+  {
+    taxRegime = 'other',
+    ...more
+  }: { taxRegime?: string; template?: 'hotel' | 'none'; firstYearStartsOn?: string } & object = {},
 ) => {
   const house: House = await makeHouse({ units: 1 })
   await forgetLimits(world)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createHash } from 'node:crypto'
+import { carryOutAssessment } from '../../db/financial/index.ts'
 import { useWorld } from '../support/world.ts'
 import { line, openBook } from './accountant.ts'
 
@@ -185,6 +186,22 @@ describe('a month that closes', () => {
     await a.calm()
     await a.move(a.finance, january, 'soft-close')
     await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('numbers the diary by date, whichever of two months has its taxes first', async () => {
+    const a = await openBook(world)
+    const lines = [line('5.1.09', 100), line('1.1.3.80', -100)]
+    const months = [await a.periodOf(a.on('01-01')), await a.periodOf(a.on('02-01'))]
+    for (const day of ['02-10', '01-20', '01-10']) await a.entry(a.on(day), lines)
+    for (const month of months) await a.move(a.finance, month, 'soft-close')
+    await a.house.inHouse((trx) => carryOutAssessment(trx, months[1] ?? ''))
+    await world.drain({ kinds: ['ledger.seal'] })
+    await world.drain()
+    const numbers = await a.rows<{ on: string }>(
+      `select e.posting_date as on from journal_seal s join journal_entry e on e.id = s.entry_id where s.book_id = :bookId order by s.number`,
+    )
+    expect(numbers.map(({ on }) => on)).to.deep.equal([a.on('01-10'), a.on('01-20'), a.on('02-10')])
     expect(await a.failing()).to.deep.equal([])
   })
 

@@ -136,6 +136,18 @@ describe('adjustments of a month (story S2)', function () {
       400,
       'validation_failed',
     ])
+    // What recurs by itself balances with its defaults, now and after every change.
+    const schedule = { every: 1, unit: 'month', firstOn: a.house.day(1), mode: 'post' }
+    const share = [{ ...lines[0], amount: { variable: 'x', rate: 10_000 } }, { ...lines[1], amount: 'rest' }, lines[1]]
+    const varied = { lines: share, variables: [{ name: 'x', default: 4_999 }], schedule }
+    expect(await bad(varied)).to.deep.equal([422, 'template_not_balanced'])
+    const whole = { ...given, ...varied, variables: [{ name: 'x', default: 5_000 }] }
+    const kept = `financial/entry-templates/${(await good(finance, 'POST', 'financial/entry-templates', whole)).id as string}`
+    for (const [variables, code] of [
+      [[{ name: 'x', default: 4_999 }], 'template_not_balanced'],
+      [[{ name: 'x' }], 'validation_failed'],
+    ] as const)
+      expect((await a.refused(finance, 'PATCH', kept, { variables }))[1]).to.equal(code)
     await good(owner, 'PATCH', `financial/books/${bookId}`, { approvalThreshold: 4_000 })
     await good(finance, 'POST', 'financial/entry-templates', {
       ...given,
@@ -200,15 +212,18 @@ describe('adjustments of a month (story S2)', function () {
   it('spread months of closed periods in one sum on the first open day', async () => {
     const a = await openBook(world)
     for (const month of ['01', '02']) await a.move(a.finance, await a.periodOf(a.on(`${month}-01`)), 'soft-close')
-    const made = await a.good(a.finance, 'POST', 'financial/accrual-schedules', {
-      bookId: a.bookId,
-      kind: 'prepaid',
-      targetAccountId: await a.account('6.7.03'),
-      amount: 10_000,
-      firstMonth: `${a.year}-01`,
-      months: 3,
-      description: 'Licences',
-    })
+    const targetAccountId = await a.account('6.7.03')
+    const spread = (amount: number, months: number) =>
+      a.good(a.finance, 'POST', 'financial/accrual-schedules', {
+        bookId: a.bookId,
+        kind: 'prepaid',
+        targetAccountId,
+        amount,
+        firstMonth: `${a.year}-01`,
+        months,
+        description: 'Licences',
+      })
+    const made = await spread(10_000, 3)
     await world.drain()
     const posted = await a.rows<{ on: string; total: number }>(
       `select posting_date as on, total from journal_entry where source_id = :id order by posting_date`,
@@ -218,6 +233,13 @@ describe('adjustments of a month (story S2)', function () {
       [a.on('03-01'), 6_666],
       [a.on('03-31'), 3_334],
     ])
+    // A cent over twelve months falls on the last of them alone.
+    const cent = await spread(1, 12)
+    await world.drain()
+    const { schedule } = await a.good(a.finance, 'GET', `financial/accrual-schedules/${cent.id as string}`)
+    expect(
+      (schedule as { amount: number; entryId: string | null }[]).map((one) => [one.amount, one.entryId !== null]),
+    ).to.deep.equal([...Array.from({ length: 11 }, () => [0, false]), [1, true]])
   })
 
   it('plan a year in versions that another person approves', async () => {

@@ -137,6 +137,15 @@ describe('what the books refuse by date and by currency', function () {
       reason: 'Wrong',
       postingDate: shut,
     })
+    // A draft may stand there, and says what it waits for; one that is late needs no open month.
+    for (const late of [false, true]) {
+      const given = { ...doors[0]?.[1], late }
+      const { id } = await a.good(a.finance, 'POST', 'financial/entry-drafts', given)
+      const { warnings } = await a.good(a.finance, 'GET', `financial/entry-drafts/${id}`)
+      expect((warnings as { code: string }[]).map(({ code }) => code)).to.deep.equal(late ? [] : ['period_closed'])
+      await a.good(a.finance, 'POST', `financial/entry-drafts/${id}/submit`)
+      if (!late) await refuses(422, 'period_closed', 'POST', `financial/entry-drafts/${id}/approve`, {}, a.owner)
+    }
     await a.good(a.finance, 'POST', payments, paid(a.on('03-20')))
     expect(await a.failing()).to.deep.equal([])
   })

@@ -167,7 +167,15 @@ describe('Stock of a house', function () {
     const started = done(await keeper.send('POST', 'inventory/counts', { locationId: main, itemIds: [item] }), 201)
     const lines = [{ itemId: item, counted: '1', measure: 'g' }]
     done(await keeper.send('PUT', `inventory/counts/${started.id}/lines`, { lines }))
+    // Of a month that closes, the counts that are still open are told.
+    const month = done(await owner.get(`financial/periods?kind=regular&from=${today}&to=${today}`)).data[0].id as string
+    const told = async () =>
+      (done(await owner.get(`financial/periods/${month}`)).checklist as { code: string }[]).find(
+        ({ code }) => code === 'counts_open',
+      )
+    expect(await told()).to.deep.include({ blocking: false, passed: false, sample: [started.id] })
     done(await owner.send('POST', `inventory/counts/${started.id}/approve`))
+    expect(await told()).to.include({ passed: true, count: 0 })
     expect(codeOf(await receive(addDays(today, -1)))).to.be.deep.oneOf([
       [422, 'before_count'],
       [422, 'period_missing'],

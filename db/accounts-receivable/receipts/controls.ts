@@ -31,7 +31,7 @@ export const receiptChecklist: ItemDeclaration[] = [
       and r.received_on <= cast(:to as date)`,
   },
   {
-    code: 'credit_notes_issuing',
+    code: 'documents_numbering',
     blocking: true,
     early: true,
     text: `select n.id from credit_note n where n.tenant_id = :tenantId and n.book_id = :bookId and n.status = 'issuing'

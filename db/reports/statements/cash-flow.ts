@@ -80,13 +80,17 @@ export const openCashFlow = async (trx: Trx, asked: Asked, sight: Sight, window:
   const book = await ledgerBook(trx, asked, sight)
   const range = rangeOf('cash_flow', asked, book, window)
   const properties = scopeOf(asked, sight)
-  const meta = await metaOf(trx, 'cash_flow', book, range, properties, sight)
   const span = { bookId: book.id, properties, withClosing: false }
-  const accounts = await accountsOf(trx, book.id)
+  const [meta, accounts] = await Promise.all([
+    metaOf(trx, 'cash_flow', book, range, properties, sight),
+    accountsOf(trx, book.id),
+  ])
   const months = by === 'month' ? monthsOf(range) : []
+  // The direct method has all but cash itself from the lines beside it.
+  const accountIds = method === 'direct' ? accounts.filter(isCash).map(({ id }) => id) : undefined
   const [before, moved] = await Promise.all([
-    balance(trx, { ...span, on: dayBefore(range.from) }),
-    movement(trx, { ...span, ...range }, ['month']),
+    balance(trx, { ...span, accountIds, on: dayBefore(range.from) }),
+    movement(trx, { ...span, accountIds, ...range }, by === 'month' ? ['month'] : []),
   ])
   const movements = inColumns(moved, months, 1)
   const cash = cashOf(accounts, balancesOf([before]), movements, months.length + 1)
