@@ -46,7 +46,8 @@ export {
   proposeErasures,
   tellDueDates,
 } from './privacy/limits.ts'
-export { approveRequest, listRequests, readRequest, refuseRequest, registerRequest } from './privacy/requests.ts'
+export { listRequests, readRequest } from './privacy/read.ts'
+export { approveRequest, refuseRequest, registerRequest } from './privacy/requests.ts'
 export { preferenceCategories, profilePlace } from './profile.ts'
 export type { GuestProfile } from './profile.ts'
 export { findByDocumentAndEmail, recordConsents } from './profiles.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { verifyToken } from '../../config/tokens.ts'
-import { addDays } from '../../config/time.ts'
+import { addDays, todayIn } from '../../config/time.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { eraseStep, erasureSteps, makeExport } from '../../db/guests/index.ts'
 import { createIssue, registerItem } from '../../db/issues/index.ts'
@@ -11,6 +11,7 @@ import { enqueue } from '../../db/lib/enqueue.ts'
 import { resolveGuestsFor } from './privacy-support.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { timeZone } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { newCpf, png, useGuests } from './support.ts'
@@ -321,9 +322,14 @@ describe('Privacy requests', () => {
     expect((await approve(late.id)).body.code).to.equal('guest_erased')
   })
 
-  it('tell once that the day is near, and once that it is over', async () => {
+  it('tell once that the day is near, and once that it is over, by the calendar of the tenant', async () => {
+    // One of these has another date than UTC at any moment.
+    const utc = todayIn('UTC')
+    const zone = todayIn('Pacific/Kiritimati') === utc ? 'Etc/GMT+12' : 'Pacific/Kiritimati'
+    await rows(`update tenant set time_zone = ?`, [zone])
+    const day = todayIn(zone)
     const request = await ask(await create(), 'access')
-    expect(request.dueOn).to.equal(addDays(new Date().toISOString().slice(0, 10), 15))
+    expect(request.dueOn).to.equal(addDays(day, 15))
     const events = async () =>
       (
         await rows<{ type: string }>(
@@ -335,18 +341,29 @@ describe('Privacy requests', () => {
       await inPlatform((trx) => enqueue(trx, keepLimits, {}))
       await world.drain()
     }
+    const due = (days: number) =>
+      rows(`update privacy_request set due_on = ? where id = ?`, [addDays(day, days), request.id])
+    await due(4)
     await limits()
     expect(await events()).to.deep.equal([])
-    await rows(`update privacy_request set due_on = current_date + 3 where id = ?`, [request.id])
+    await due(3)
     await limits()
     await limits()
     expect(await events()).to.deep.equal(['privacy_request.due_date_neared'])
-    await rows(`update privacy_request set due_on = current_date - 1 where id = ?`, [request.id])
+    const overdue = async () =>
+      (await call('GET', 'privacy-requests?overdue=true', undefined, owner)).body.data.map(
+        (one: { id: string }) => one.id,
+      )
+    await due(0)
+    await limits()
+    expect(await events()).to.deep.equal(['privacy_request.due_date_neared'])
+    expect([await overdue(), (await read(request.id)).overdue]).to.deep.equal([[], false])
+    await due(-1)
     await limits()
     await limits()
     expect(await events()).to.deep.equal(['privacy_request.due_date_neared', 'privacy_request.due_date_passed'])
-    const overdue = await call('GET', 'privacy-requests?overdue=true', undefined, owner)
-    expect(overdue.body.data.map((one: { id: string }) => one.id)).to.deep.equal([request.id])
+    expect([await overdue(), (await read(request.id)).overdue]).to.deep.equal([[request.id], true])
+    await rows(`update tenant set time_zone = ?`, [timeZone])
   })
 
   it('are proposed for guests who have not come for the years that the tenant says', async () => {
