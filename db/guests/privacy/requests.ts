@@ -106,7 +106,10 @@ const lockRequest = async (trx: Trx, id: string, expected: number | null): Promi
   return row
 }
 
-export const wordsOf = async (trx: Trx, { id, guestId, sealed }: Pick<Row, 'id' | 'guestId' | 'sealed'>): Promise<Words> => {
+export const wordsOf = async (
+  trx: Trx,
+  { id, guestId, sealed }: Pick<Row, 'id' | 'guestId' | 'sealed'>,
+): Promise<Words> => {
   const [words] = await unsealGuests<Words>(trx, 'profile', [{ guestId, place: requestPlace(id), sealed }])
   return words ?? { note: null, correction: null }
 }
