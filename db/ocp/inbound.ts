@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { isOfGuest } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { insertIfNew } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { MessageChannelRow } from '../rows.ts'
+import { presentDay } from '../units/index.ts'
 import { readMessageId, textPlace } from './compose.ts'
 import { holdGuest, withdrawConsent } from './consent.ts'
 import { conversationWith } from './conversations.ts'
@@ -55,17 +57,18 @@ const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffe
   return rows.length === 1 ? (rows[0]?.id ?? null) : null
 }
 
-/** The stay that a guest most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
+/** The stay that a guest, under any profile, most likely writes about by the day of its house: in the house, else the next arrival, else the last departure of thirty days. */
 const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
   if (guestId === null) return null
   const stay = await sqlOne<{ id: string }>(
     trx,
     `select r.id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-     where r.property_id = :propertyId and coalesce(r.primary_guest_id, b.booker_guest_id) = :guestId and (r.status = 'checked_in'
-       or (r.status in ('confirmed', 'held') and r.departure >= current_date)
-       or (r.status = 'checked_out' and r.departure > current_date - 30))
+     join property p on p.tenant_id = r.tenant_id and p.id = r.property_id cross join lateral (select ${presentDay('p')} as today) d
+     where r.property_id = :propertyId and ${isOfGuest('coalesce(r.primary_guest_id, b.booker_guest_id)', ':guestId')} and (r.status = 'checked_in'
+       or (r.status in ('confirmed', 'held') and r.departure >= d.today)
+       or (r.status = 'checked_out' and r.departure > d.today - 30))
      order by (r.status = 'checked_in') desc, (r.status in ('confirmed', 'held')) desc,
-       case when r.status = 'checked_out' then current_date - r.departure else r.arrival - current_date end, r.id limit 1`,
+       case when r.status = 'checked_out' then d.today - r.departure else r.arrival - d.today end, r.id limit 1`,
     { propertyId, guestId },
   )
   return stay?.id ?? null

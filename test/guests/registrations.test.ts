@@ -222,7 +222,9 @@ describe('Registration forms', () => {
     }
     await stored(30)
     await keep()
-    expect((await images(alone)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([todayIn(timeZone)])
+    expect((await images(alone)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([
+      todayIn(timeZone),
+    ])
     expect((await images(form.guestId)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([null])
     await stored(31)
     await keep()
