@@ -163,6 +163,9 @@ describe('Guests whom other modules name', () => {
     const stay = booking.reservations[0].id as string
     const { body: history } = await call('GET', `reservations/${stay}/history`)
     expect(history.data[0]).to.deep.include({ command: 'change_booker', from: 'confirmed', to: 'confirmed', override })
+    const { body: preview } = await call('GET', `reservations/${stay}/transitions`)
+    const arriving = preview.commands.find((one: { id: string }) => one.id === 'T13')
+    expect(arriving.blockers.map((one: { code: string }) => one.code)).to.include('guest_barred')
     await call('POST', `reservations/${stay}/guests`, { guestId: barred, override })
     const { body: then } = await call('GET', `reservations/${stay}/history`)
     expect(then.data[0]).to.deep.include({ command: 'add_guest', override })

@@ -324,6 +324,12 @@ describe('Privacy requests', () => {
       { reason: 'illness', override: { rules: ['fee'], reason: 'erased' } },
       { reason: 'illness', override: null },
     ])
+    // The stay does not come back without its guest.
+    const back = await call('POST', `reservations/${stay?.id}/reinstate`, { reason: 'Comes after all' })
+    expect([back.status, back.body.errors?.map((one: { field: string }) => one.field)]).to.deep.equal([
+      422,
+      ['blockers.guest_erased'],
+    ])
     // The job that runs again changes nothing.
     await inTenant(house.tenantId, (trx) =>
       enqueue(trx, eraseGuest, { tenantId: house.tenantId, privacyRequestId: request.id }),
