@@ -161,4 +161,90 @@ describe('A day at the front desk: money of two kinds', function () {
     expect(await inn.folio(folioId)).to.include({ charges: 41_200, credits: 41_200, status: 'closed' })
     await inn.healthy()
   })
+
+  it('12: a group: nights of its allotment come, go and come back, and the master folio is even at the end', async () => {
+    const { reception, manager, owner } = tenant
+    const nights = [
+      { unitTypeId: inn.id('STD'), from: inn.D, to: inn.day(3), quantity: 2 },
+      { unitTypeId: inn.id('SUP'), from: inn.D, to: inn.day(2), quantity: 1 },
+    ]
+    const group = done(
+      await manager.send('POST', 'groups', {
+        propertyId: inn.propertyId,
+        code: 'TOUR',
+        name: 'A tour',
+        arrival: inn.D,
+        departure: inn.day(3),
+        ratePlanId: inn.id('CORP'),
+        allotment: { nights },
+      }),
+      201,
+    )
+    const { masterFolioId: master } = done(await manager.send('POST', `groups/${group.id}/confirm`, {}))
+    const row = (rowKey: string, type: string, to: number, adults: number) => ({
+      rowKey,
+      unitTypeId: inn.id(type),
+      arrival: inn.D,
+      departure: inn.day(to),
+      adults,
+      childrenAges: [],
+      guests: [{ firstName: rowKey, lastName: 'Souza', email: stranger().email }],
+    })
+    const { rows: made } = done(
+      await manager.send('POST', `groups/${group.id}/rooming-list`, {
+        rows: [row('r1', 'STD', 3, 2), row('r2', 'STD', 2, 1), row('r3', 'SUP', 2, 2)],
+      }),
+    )
+    const of = (key: string) =>
+      (made as { rowKey: string; reservationId: string }[]).find((one) => one.rowKey === key)?.reservationId ?? ''
+    const totals: number[] = []
+    for (const key of ['r1', 'r2', 'r3']) totals.push((await inn.stay(of(key))).total)
+    expect(totals).to.deep.equal([55_800, 36_600, 55_200])
+    const { id: paid } = await atTheTerminal(master, 100_000)
+    expect(await inn.folio(master)).to.include({ stage: 'deposit', credits: 100_000 })
+    done(await inn.act(reception, of('r1'), 'check-in', { override: atTheDoor }))
+    expect(await inn.folio(master)).to.include({ stage: 'guest' })
+    expect(await inn.night('STD', 2)).to.include({ sold: 1, allotted: 1 })
+    const p = done(await inn.act(reception, of('r2'), 'amendments', { changes: { departure: inn.day(3) } }), 201)
+    expect(p).to.include({ difference: 18_300, feasible: true })
+    done(await inn.act(reception, of('r2'), `amendments/${p.amendmentId}/accept`))
+    expect(await inn.night('STD', 2)).to.include({ sold: 2, allotted: 0 })
+    expect(await inn.roll()).to.deep.equal([])
+    for (const [key, fee] of [
+      ['r2', 18_300],
+      ['r3', 27_600],
+    ] as const)
+      expect(await inn.stay(of(key))).to.include({ status: 'no_show', feeAmount: fee })
+    expect(await inn.folio(master)).to.include({ charges: 18_600 })
+    expect(await inn.night('STD', 2)).to.include({ sold: 1, allotted: 1 })
+    done(await inn.act(manager, of('r3'), 'reinstate', { reason: 'The bus was late' }))
+    expect(await inn.stay(of('r3'))).to.include({ total: 27_600 })
+    expect(await inn.night('SUP', 1)).to.include({ sold: 1, allotted: 0 })
+    done(await inn.act(reception, of('r3'), 'check-in', { override: atTheDoor }))
+    expect(await inn.roll()).to.deep.equal([])
+    expect(await inn.folio(master)).to.include({ charges: 64_800 })
+    done(await inn.act(reception, of('r3'), 'check-out'))
+    done(await inn.act(reception, of('r1'), 'check-out', { early: true }))
+    expect(await inn.night('STD', 2)).to.include({ sold: 0, allotted: 2 })
+    done(await manager.send('POST', `groups/${group.id}/release`, {}))
+    expect(await inn.night('STD', 2)).to.include({ sold: 0, allotted: 0, free: 4 })
+    const own = (await inn.folioOf(of('r2'))).id
+    const fee = await lineOf(own, 'fee')
+    await post(`folios/${own}/transfers`, { toFolioId: master, lines: [{ lineId: fee.id }] })
+    expect(await inn.folio(master)).to.include({ charges: 83_100, balance: -16_900 })
+    await post(
+      `payments/${paid}/refunds`,
+      { amount: 16_900, reason: 'cancellation', via: 'manual', cashAccountId: bankId },
+      owner,
+    )
+    await inn.work()
+    expect(await inn.folio(master)).to.include({ balance: 0 })
+    done(await reception.send('POST', `folios/${master}/close`, {}))
+    done(await reception.send('POST', `folios/${own}/close`, {}))
+    expect(await inn.roll()).to.deep.equal([])
+    expect(await inn.roll()).to.deep.equal([])
+    await inn.work()
+    expect(done(await manager.get(`groups/${group.id}`)).status).to.equal('closed')
+    await inn.healthy()
+  })
 })
