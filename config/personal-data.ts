@@ -37,8 +37,28 @@ const ofBooker = 't.booker_guest_id = any(:ids::uuid[])'
 const ofStay = `t.reservation_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[]))`
 const ofBooking = `select b.id from booking b where b.booker_guest_id = any(:ids::uuid[])`
 const ofIssue = 't.issue_id in (select i.id from issue i where i.guest_id = any(:ids::uuid[]))'
-const ofFolio = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+const folioOf = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
   where f.payer_guest_id = any(:ids::uuid[]) or r.primary_guest_id = any(:ids::uuid[])`
+
+/** Condition on a payment, named by its alias: it is for a stay, a booking or a folio of guests whose ids are `:ids`. */
+const paymentOf = (p: string): string =>
+  `((${p}.target_type = 'reservation' and ${p}.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
+    or (${p}.target_type = 'booking' and ${p}.target_id in (${ofBooking})) or (${p}.target_type = 'folio' and ${p}.target_id in (${folioOf})))`
+
+/**
+ * Ids of messages to and from guests whose ids are `:ids`. One that names no guest is theirs by its conversation, or by the stay, the issue or the payment
+ * that it is about: a hold has no profile yet, and a stranger who wrote is named later.
+ */
+export const messagesOfGuests = `select m.id from message m where m.guest_id = any(:ids::uuid[])
+  union all select m.id from conversation c join message m on m.tenant_id = c.tenant_id and m.conversation_id = c.id
+    where c.guest_id = any(:ids::uuid[]) and m.guest_id is null
+  union all select m.id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+    join message m on m.tenant_id = r.tenant_id and m.reservation_id = r.id
+    where coalesce(r.primary_guest_id, b.booker_guest_id) = any(:ids::uuid[]) and m.guest_id is null
+  union all select m.id from issue i join message m on m.tenant_id = i.tenant_id and m.issue_id = i.id
+    where i.guest_id = any(:ids::uuid[]) and m.guest_id is null
+  union all select m.id from payment p join message m on m.tenant_id = p.tenant_id and m.payment_id = p.id
+    where ${paymentOf('p')} and m.guest_id is null`
 
 /**
  * Every column of the service with personal data. Erasures go through the tables in this order; exports, masks and the redaction of logs follow it, too. A
@@ -124,7 +144,7 @@ export const personalData: readonly PersonalTable[] = [
   },
   {
     table: 'booking',
-    columns: { sealed: 'contact', email_index: 'contact', address_hash: 'technical' },
+    columns: { sealed: 'contact', email_index: 'contact', address_hash: 'technical', external_reference: 'free_text' },
     basis: 'contract',
     erasure: 'null',
     guests: ofBooker,
@@ -195,13 +215,69 @@ export const personalData: readonly PersonalTable[] = [
     guests: ofGuest,
     until: 'issues.keepTextMonths after closing',
   },
-  { table: 'waitlist_entry', columns: { sealed: 'contact' }, basis: 'contract', erasure: 'null', guests: ofGuest },
+  {
+    table: 'quote',
+    columns: { override: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofGuest,
+    set: { override: `t.override || '{"reason":"erased"}'` },
+  },
+  {
+    table: 'waitlist_entry',
+    columns: { sealed: 'contact', close_reason: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: `(${ofGuest} or t.booking_id in (${ofBooking}))`,
+    // A request that was met is of the guest who booked, whose contact stood in words alone.
+    set: {
+      sealed: 'null',
+      guest_id: `coalesce(t.guest_id, (select b.booker_guest_id from booking b where b.tenant_id = t.tenant_id and b.id = t.booking_id))`,
+      close_reason: `case when t.close_reason is not null then 'erased' end`,
+    },
+  },
+  {
+    table: 'pos_order',
+    columns: { note: 'free_text', discount_reason: 'free_text', cancel_reason: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofStay,
+    set: {
+      note: 'null',
+      discount_reason: `case when t.discount_reason is not null then 'erased' end`,
+      cancel_reason: `case when t.cancel_reason is not null then 'erased' end`,
+    },
+  },
+  {
+    table: 'pos_order_line',
+    columns: { note: 'free_text', void_reason: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: `t.order_id in (select t.id from pos_order t where ${ofStay})`,
+    set: { note: 'null', void_reason: `case when t.void_reason is not null then 'erased' end` },
+  },
+  {
+    table: 'pos_settlement',
+    columns: { reason: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: `t.order_id in (select t.id from pos_order t where ${ofStay})`,
+    set: { reason: `case when t.reason is not null then 'erased' end` },
+  },
+  {
+    table: 'housekeeping_task',
+    columns: { note: 'free_text' },
+    basis: 'contract',
+    erasure: 'null',
+    guests: ofStay,
+    set: { note: `''` },
+  },
   {
     table: 'message_attempt',
     columns: { recipient: 'contact', subject: 'free_text', body: 'free_text', recipient_index: 'contact' },
     basis: 'contract',
     erasure: 'null',
-    guests: 't.message_id in (select m.id from message m where m.guest_id = any(:ids::uuid[]))',
+    guests: `t.message_id in (${messagesOfGuests})`,
     set: { recipient: 'null', subject: 'null', body: 'null', recipient_index: `decode(repeat('00', 16), 'hex')` },
   },
   {
@@ -209,7 +285,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { text: 'free_text', recipient: 'contact' },
     basis: 'contract',
     erasure: 'null',
-    guests: ofGuest,
+    guests: `t.id in (${messagesOfGuests})`,
   },
   {
     table: 'conversation',
@@ -237,9 +313,23 @@ export const personalData: readonly PersonalTable[] = [
     columns: { payer: 'payment', payer_index: 'payment', submission: 'payment', action: 'payment', note: 'free_text' },
     basis: 'legal_obligation',
     erasure: 'null',
-    guests: `((t.target_type = 'reservation' and t.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
-      or (t.target_type = 'booking' and t.target_id in (${ofBooking})) or (t.target_type = 'folio' and t.target_id in (${ofFolio})))`,
+    guests: paymentOf('t'),
     set: { payer: 'null', payer_index: 'null', action: 'null', note: 'null' },
+  },
+  {
+    table: 'payment_exception',
+    columns: { reason: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'null',
+    guests: `(t.subject_type = 'payment' and t.subject_id in (select p.id from payment p where ${paymentOf('p')}))`,
+    set: { reason: `case when t.reason is not null then 'erased' end` },
+  },
+  {
+    table: 'refund',
+    columns: { note: 'free_text' },
+    basis: 'legal_obligation',
+    erasure: 'null',
+    guests: `t.payment_id in (select p.id from payment p where ${paymentOf('p')})`,
   },
   {
     table: 'payment_method',
@@ -253,16 +343,15 @@ export const personalData: readonly PersonalTable[] = [
     columns: { evidence: 'free_text' },
     basis: 'claims',
     erasure: 'null',
-    guests: `t.payment_id in (select p.id from payment p
-      where (p.target_type = 'reservation' and p.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
-        or (p.target_type = 'booking' and p.target_id in (${ofBooking})) or (p.target_type = 'folio' and p.target_id in (${ofFolio})))`,
+    guests: `t.payment_id in (select p.id from payment p where ${paymentOf('p')})`,
   },
   {
     table: 'channel_booking',
-    columns: { payload: 'contact' },
+    columns: { payload: 'contact', dismiss_reason: 'free_text' },
     basis: 'contract',
     erasure: 'null',
     guests: `t.booking_id in (${ofBooking})`,
+    set: { payload: 'null', dismiss_reason: `case when t.dismiss_reason is not null then 'erased' end` },
   },
   {
     table: 'privacy_request',
@@ -285,7 +374,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { label: 'free_text' },
     basis: 'legal_obligation',
     erasure: 'null',
-    guests: `t.id in (${ofFolio})`,
+    guests: `t.id in (${folioOf})`,
     set: { label: `''` },
     only: `t.label <> ''`,
     until: 'the end of the tenant; with the id of the guest alone',
@@ -308,7 +397,14 @@ export const personalData: readonly PersonalTable[] = [
   },
   {
     table: 'company',
-    columns: { email: 'contact', phone: 'contact', address: 'contact', sealed: 'contact', name_search: 'identity' },
+    columns: {
+      email: 'contact',
+      phone: 'contact',
+      address: 'contact',
+      sealed: 'contact',
+      name_search: 'identity',
+      notes: 'free_text',
+    },
     basis: 'contract',
     erasure: 'elsewhere',
     until: 'the end of the tenant',
@@ -327,6 +423,8 @@ export const personalData: readonly PersonalTable[] = [
       trade_name: 'identity',
       document: 'document',
       search: 'identity',
+      notes: 'free_text',
+      block_reason: 'free_text',
       sealed: 'contact',
     },
     basis: 'contract',
@@ -335,7 +433,7 @@ export const personalData: readonly PersonalTable[] = [
   },
   {
     table: 'supplier_bank_details',
-    columns: { sealed: 'payment' },
+    columns: { sealed: 'payment', note: 'free_text', third_party_reason: 'free_text' },
     basis: 'contract',
     erasure: 'elsewhere',
     until: 'the end of the tenant',
@@ -376,6 +474,7 @@ export const personalData: readonly PersonalTable[] = [
       document: 'document',
       search: 'identity',
       sealed: 'contact',
+      hold_reason: 'free_text',
       identity: 'identity',
     },
     basis: 'legal_obligation',
@@ -388,6 +487,7 @@ export const personalData: readonly PersonalTable[] = [
       document: 'null',
       search: `'erased'`,
       sealed: 'null',
+      hold_reason: `case when t.on_hold then 'erased' end`,
       status: `'archived'`,
     },
     until: 'eleven years after the last document, as the law of taxes wants it',
@@ -436,7 +536,7 @@ export const personalData: readonly PersonalTable[] = [
   },
   {
     table: 'booking_group',
-    columns: { sealed: 'contact' },
+    columns: { sealed: 'contact', name: 'free_text', notes: 'free_text', cancel_reason: 'free_text' },
     basis: 'contract',
     erasure: 'elsewhere',
     until: 'the group; its organiser, whose contact changes with the group',
@@ -463,13 +563,6 @@ export const personalData: readonly PersonalTable[] = [
     until: 'its time in payments',
   },
   { table: 'kept_reply', columns: { body: 'free_text' }, basis: 'contract', erasure: 'elsewhere', until: '72 hours' },
-  {
-    table: 'refund',
-    columns: { note: 'free_text' },
-    basis: 'legal_obligation',
-    erasure: 'elsewhere',
-    until: 'the end of the tenant; staff write no names there',
-  },
   {
     table: 'audit_entry',
     columns: { address: 'technical', reason: 'free_text' },

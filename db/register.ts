@@ -67,7 +67,7 @@ import {
   registerDaily,
   registerTaxDrafts,
 } from './financial/index.ts'
-import { beforeErasing, erasureBlockersWith, registerCompanyUses } from './guests/index.ts'
+import { beforeErasing, erasureBlockersWith, exportGuestsWith, registerCompanyUses } from './guests/index.ts'
 import {
   inventoryChecklist,
   inventoryControls,
@@ -77,7 +77,7 @@ import {
   stockSumsText,
 } from './inventory/index.ts'
 import { hearGuest, removeFilesOf } from './issues/index.ts'
-import { registerInbound, registerMessageOwner } from './ocp/index.ts'
+import { messagesForGuests, registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
   paymentChecklist,
   paymentControls,
@@ -123,6 +123,7 @@ export const registerModules = () => {
   registerCompanyUses(companyUses)
   erasureBlockersWith(paymentErasureBlockers)
   erasureBlockersWith(receivableErasureBlockers)
+  exportGuestsWith('messages', messagesForGuests)
   beforeErasing('customer', sealErasedCustomers)
   for (const table of ['issue', 'lost_item'] as const) beforeErasing(table, removeFilesOf(table))
   for (const control of [

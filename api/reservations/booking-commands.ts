@@ -128,15 +128,32 @@ const create = bookings.create({
 
 const change = bookings.change({
   summary: 'Change booker, language or reference',
-  description: 'Another booker ends what the one before could see of the booking.',
-  errors: ['transition_blocked', 'reference_not_found', 'guest_erased', 'duplicate_reference', 'business_day_changed'],
+  description:
+    'Another booker ends what the one before could see of the booking, and is checked against the blocklist as at booking: the reply has the notes and warnings that the desk is told then.',
+  errors: [
+    'transition_blocked',
+    'override_not_permitted',
+    'reference_not_found',
+    'guest_erased',
+    'duplicate_reference',
+    'business_day_changed',
+  ],
   body: Obj({
     bookerGuestId: Opt(Uuid),
     language: Opt(LocaleTag),
     externalReference: Opt(Nullable(Words(1, 60))),
+    override: Opt(Override),
   }),
   example: { language: 'es' },
-  command: ({ trx, id, body, expectedVersion }) => changeBooking(trx, id, body, expectedVersion),
+  command: async ({ trx, id, body: { override, ...body }, expectedVersion, caller, admission }) => {
+    await changeBooking(trx, id, body, {
+      expectedVersion,
+      override: grantOverride({ caller, admission }, override),
+    })
+    if (body.bookerGuestId === undefined) return
+    const told = await toldAtBooking(trx, { bookingId: id }, audiencesFor(admission))
+    return { ...(await readBooking(trx, id)), ...told }
+  },
 })
 
 const add = route({

@@ -23,10 +23,12 @@ import {
 } from '../../db/reservations/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
+import { grantOverride } from '../lib/override.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { billingErrors, refuseBilling } from './billing.ts'
 import { Price } from '../properties/schemas.ts'
+import { Override } from './requests.ts'
 import {
   Folio,
   FolioLine,
@@ -157,7 +159,7 @@ const charge = route({
   path: `${folios.one}/charges`,
   summary: 'Post a charge to a folio',
   description:
-    'Quantity × unit amount is rounded half up once, and taxes of extras are added or taken out by the rules of the property; service charges and damage are not taxed. An extra brings its own price and name.',
+    'Quantity × unit amount is rounded half up once, and taxes of extras are added or taken out by the rules of the property; service charges and damage are not taxed. An extra brings its own price and name. `override` passes the credit limit of the folio, by the permission of the caller.',
   access: can('charge', 'Folio'),
   record: folios.lock,
   status: 201,
@@ -167,6 +169,7 @@ const charge = route({
     'folio_locked',
     'folio_busy',
     'credit_limit_exceeded',
+    'override_not_permitted',
     'extra_unavailable',
     'reference_not_found',
     'business_day_changed',
@@ -177,11 +180,15 @@ const charge = route({
     description: Opt(Words(1, 200)),
     quantity: Opt(Quantity),
     unitAmount: Opt(Minor),
+    override: Opt(Override),
   }),
   example: { category: 'minibar', description: 'Water', quantity: '2', unitAmount: 600 },
   returns: PostedLines,
-  handle: async ({ trx, params: { folioId }, body, expectedVersion }) => {
-    const { lineIds } = await chargeFolio(trx, folioId, body, expectedVersion)
+  handle: async ({ trx, params: { folioId }, body: { override, ...body }, expectedVersion, caller, admission }) => {
+    const { lineIds } = await chargeFolio(trx, folioId, body, {
+      override: grantOverride({ caller, admission }, override),
+      expectedVersion,
+    })
     return posted(trx, folioId, lineIds)
   },
 })

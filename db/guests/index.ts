@@ -33,7 +33,7 @@ export { matchGuests } from './match.ts'
 export { mergeFields, mergeGuests } from './merge.ts'
 export { addNote, alertMoments, alertsOf, deleteNote, readNoteFacts } from './notes.ts'
 export type { AlertMoment } from './notes.ts'
-export { beforeErasing, blockerCodes, erasureBlockersWith } from './privacy/doors.ts'
+export { beforeErasing, blockerCodes, erasureBlockersWith, exportGuestsWith } from './privacy/doors.ts'
 export type { Blocker } from './privacy/doors.ts'
 export { completeErasure, eraseStep, erasureSteps } from './privacy/erase.ts'
 export { makeExport, openExport } from './privacy/export.ts'
@@ -46,7 +46,8 @@ export {
   proposeErasures,
   tellDueDates,
 } from './privacy/limits.ts'
-export { approveRequest, listRequests, readRequest, refuseRequest, registerRequest } from './privacy/requests.ts'
+export { listRequests, readRequest } from './privacy/read.ts'
+export { approveRequest, refuseRequest, registerRequest } from './privacy/requests.ts'
 export { preferenceCategories, profilePlace } from './profile.ts'
 export type { GuestProfile } from './profile.ts'
 export { findByDocumentAndEmail, recordConsents } from './profiles.ts'

@@ -65,9 +65,9 @@ const merged = `from guest g cross join lateral (
 
 /**
  * A condition on a column of guest ids with one id as its value: true of every profile of that guest, the survivor and those merged into it (R3, R14), whichever
- * of them the id is.
+ * of them the id is; or with the SQL `id` in the place of the value.
  */
-export const isOfGuest = (column: string): string => `${column} in (select m.id ${merged} where g.id = ?)`
+export const isOfGuest = (column: string, id = '?'): string => `${column} in (select m.id ${merged} where g.id = ${id})`
 
 /** A guest with all profiles that are merged into it: the survivor first. Given any of them. Not locked. */
 export const groupOf = async (trx: Trx, guestId: string): Promise<string[]> => {

@@ -5,6 +5,7 @@ import type { Trx } from '../lib/connection.ts'
 import { insertIfNew } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { MessageChannelRow } from '../rows.ts'
+import { presentDay } from '../units/index.ts'
 import { readMessageId, textPlace } from './compose.ts'
 import { holdGuest, withdrawConsent } from './consent.ts'
 import { conversationWith } from './conversations.ts'
@@ -58,14 +59,14 @@ const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffe
   return rows.length === 1 ? (rows[0]?.id ?? null) : null
 }
 
-/** The stay that a guest, under any of their profiles, most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
+/** The stay that a guest, under any profile, most likely writes about by the day of its house: in the house, else the next arrival, else the last departure of thirty days. */
 const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
   if (guestId === null) return null
   const stay = await sqlOne<{ id: string }>(
     trx,
     `select r.id from reservation r
      join property p on p.tenant_id = r.tenant_id and p.id = r.property_id
-     cross join lateral (select (now() at time zone p.timezone)::date as day) today
+     cross join lateral (select ${presentDay('p')} as day) today
      where r.property_id = ? and r.id in (
          select own.id from reservation own where ${isOfGuest('own.primary_guest_id')}
          union all

@@ -36,6 +36,7 @@ export {
   tenantsWithPastMessages,
 } from './erase-contents.ts'
 export { expandCampaign, stopCampaign } from './expand-campaign.ts'
+export { messagesForGuests } from './export.ts'
 export { receiveMessage, registerInbound } from './inbound.ts'
 export type { Heard } from './inbound.ts'
 export { listMessages, maskAddress, messageSorts, readMessage } from './messages.ts'

@@ -54,10 +54,9 @@ type Sealed = {
 export const maskAddress = (address: string): string =>
   address.includes('@') ? maskEmail(address) : maskPhone(address)
 
-const addressOf = async (
-  trx: Trx,
-  row: { id: string; kind: ChannelKind | null; conversationId: string | null } & Sealed,
-): Promise<string | null> => {
+export type Addressed = { id: string; kind: ChannelKind | null; conversationId: string | null } & Sealed
+
+export const addressOf = async (trx: Trx, row: Addressed): Promise<string | null> => {
   if (row.attempted && row.attemptId)
     return unseal<string>(trx, 'tenant', attemptPlace(row.attemptId, 'recipient'), row.attempted)
   if (row.ofConversation && row.conversationId)

@@ -1,3 +1,4 @@
+import { isOfGuest } from '../guests/index.ts'
 import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Stay } from './rules/automation-conditions.ts'
@@ -26,7 +27,7 @@ export const readStay = async (trx: Trx, reservationId: string): Promise<Stay | 
     `select r.id, r.booking_id, r.property_id, r.status, r.unit_type_id, r.rate_plan_id, b.source, r.arrival, r.departure,
        r.departure - r.arrival as nights, coalesce(g.language, b.language) as language, coalesce(r.primary_guest_id, b.booker_guest_id) as guest_id,
        r.children_ages, b.created_at as booked_at, r.confirmed_at, r.actual_check_in_at as checked_in_at, r.actual_check_out_at as checked_out_at,
-       exists (select from reservation o where o.tenant_id = r.tenant_id and o.primary_guest_id = r.primary_guest_id and o.id <> r.id
+       exists (select from reservation o where o.tenant_id = r.tenant_id and ${isOfGuest('o.primary_guest_id', 'r.primary_guest_id')} and o.id <> r.id
          and o.status in ('checked_in', 'checked_out')) as returning,
        p.timezone as time_zone, p.check_in_from, p.check_out_until, ${bookingMoney}
      from reservation r

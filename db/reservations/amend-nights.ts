@@ -1,7 +1,7 @@
 import { unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { QuotedNight } from '../../config/quote.ts'
-import { daysBetween, daysIn, todayIn } from '../../config/time.ts'
+import { daysIn, todayIn } from '../../config/time.ts'
 import type { Trx } from '../lib/connection.ts'
 import {
   readPrices,
@@ -276,35 +276,5 @@ export const refuseAddedNights = async (
         field: `nights.${check.date}`,
         message: `${check.code}: ${sentenceOf(check)}`,
       })),
-    )
-}
-
-/** 422 `transition_blocked` with every reason for which the days cannot be these. */
-export const refuseDays = (
-  { arrival, departure, manual }: Pick<Target, 'arrival' | 'departure' | 'manual'>,
-  before: { arrival: string; hasArrived: boolean; fixed: readonly ReservationNightRow[] },
-  businessDate: string,
-): void => {
-  const nights = daysBetween(arrival, departure)
-  const outside = before.fixed.filter(
-    (night) => night.date < arrival || night.date >= departure || manual?.has(night.date),
-  )
-  const reasons: [boolean, string, string][] = [
-    [nights < 1 || nights > 366, 'stay_length', 'a stay has 1 to 366 nights'],
-    [before.hasArrived && arrival !== before.arrival, 'already_arrived', 'the guest has arrived'],
-    [
-      !before.hasArrived && arrival !== before.arrival && arrival < businessDate,
-      'arrival_past',
-      `the arrival is before the business date, ${businessDate}`,
-    ],
-    [departure < businessDate, 'departure_past', `the departure is before the business date, ${businessDate}`],
-    [outside.length > 0, 'nights_charged', `${outside[0]?.date} is over or charged`],
-  ]
-  const blockers = reasons.filter(([applies]) => applies)
-  if (blockers.length > 0)
-    throw unprocessable(
-      'transition_blocked',
-      'The stay cannot be changed so',
-      blockers.map(([, code, message]) => ({ field: `blockers.${code}`, message })),
     )
 }

@@ -194,7 +194,7 @@ export const capDeposits = async (trx: Trx, { id, total }: Pick<ReservationRow, 
  */
 export const renewDeposits = async (
   trx: Trx,
-  booking: Pick<BookingRow, 'credit'>,
+  booking: Pick<BookingRow, 'credit' | 'createdAt'>,
   reservation: ReservationRow,
   property: SaleProperty,
   now: Date,
@@ -229,10 +229,12 @@ export const renewDeposits = async (
         now,
       })
     : []
+  // Of a hold it stays due at booking: nothing else makes it wait for the deposit (R26).
+  const atBooking = reservation.status === 'held' ? booking.createdAt : now
   const fresh = planned.flatMap(({ dueAt, amount }) => {
     const part = Math.min(settled, amount)
     settled -= part
-    return amount > part ? [{ dueAt: (dueAt ?? now).toISOString(), amount: amount - part }] : []
+    return amount > part ? [{ dueAt: (dueAt ?? atBooking).toISOString(), amount: amount - part }] : []
   })
   await sql(trx, `delete from deposit where reservation_id = ? and not (id = any(?::uuid[]))`, [
     reservation.id,

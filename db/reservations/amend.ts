@@ -1,21 +1,23 @@
-import { conflict, unprocessable } from '../../config/errors.ts'
+import { conflict } from '../../config/errors.ts'
 import { reservationAmended } from '../../config/events/reservations.ts'
 import type { QuotedNight } from '../../config/quote.ts'
-import { daysIn } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
-import { catalogueOf, readProperty, countParty, fits, onTop } from '../properties/index.ts'
+import { catalogueOf, readProperty, onTop } from '../properties/index.ts'
 import type { Catalogue, SaleProperty } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
-import type { Move, PoolNight } from '../units/index.ts'
-import { amendedNights, bySale, fixedNights, refuseAddedNights, refuseDays, salesOf } from './amend-nights.ts'
-import type { AmendedNight, Sale, Target } from './amend-nights.ts'
+import type { PoolNight } from '../units/index.ts'
+import { datesOf, refuseAdded, refuseCrowd, refuseDays, refuseUnnamed, soldAs, targetOf } from './amend-checks.ts'
+import { amendedNights, bySale, fixedNights, salesOf } from './amend-nights.ts'
+import type { AmendedNight, Target } from './amend-nights.ts'
 import { amendedExtras, capDeposits, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
+import { nightMoves, withAllotment } from './amend-stock.ts'
 import { rehouse } from './amend-units.ts'
 import { returnPickUps } from './group/pick-up.ts'
+import { movesOfMore, writeMore } from './group/take-more.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
@@ -123,7 +125,7 @@ export const amendLocked = async (
   if (version !== undefined && version !== before.version)
     throw conflict('amendment_stale', 'The reservation has changed meanwhile')
   const transition = moves[before.status]
-  const target = targetOf(before, change)
+  const wanted = targetOf(before, change)
   const nights = await sql<ReservationNightRow>(
     trx,
     `select * from reservation_night where reservation_id = ? and status <> 'released' order by date`,
@@ -131,12 +133,15 @@ export const amendLocked = async (
   )
   const hasArrived = before.status === 'checked_in'
   const isFixed = fixedNights(before, businessDate)
-  refuseDays(target, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)
+  refuseDays(wanted, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)
   const catalogue = await catalogueOf(trx, property)
-  const sales = salesOf(target, { nights, isFixed })
+  const sales = salesOf(wanted, { nights, isFixed })
+  const groupId = before.status === 'held' || wanted.priced ? null : booking.groupId
+  const { target, picked } = await withAllotment(trx, groupId, wanted, { nights, sales })
   const open = datesOf(target).filter((date) => !nights.some((night) => night.date === date && isFixed(night)))
   const types = soldAs(catalogue, bySale(open, sales))
   if (!before.channelManaged || !force) refuseCrowd(catalogue, types, target)
+  if (!wanted.priced) await refuseUnnamed(trx, before.id, target)
   if (!waiveRestrictions) {
     await refuseAdded(trx, property, target, { before, nights, sales })
   }
@@ -167,6 +172,7 @@ export const amendLocked = async (
     trx,
     [
       ...returned,
+      ...(await movesOfMore(trx, picked)),
       ...(await nightMoves(trx, nights, after, before.status === 'held' ? 'held' : 'sold')),
       ...extras.moves(before.status === 'held' ? 'held' : 'sold'),
     ],
@@ -184,6 +190,7 @@ export const amendLocked = async (
     },
   )
   await writeNights(trx, reservationId, nights, after)
+  await writeMore(trx, groupId, reservationId, picked)
   await writeExtras(trx, extras)
   const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
   const policies = await renewPolicies(trx, property, catalogue, before, after, change)
@@ -238,79 +245,6 @@ const renewPolicies = async (
   const policies = snapshotsOf(plan, property)
   await sql(trx, `update reservation set policies = ?::jsonb where id = ?`, [JSON.stringify(policies), before.id])
   return policies
-}
-
-/** A stay as a change makes it. */
-export const targetOf = (before: ReservationRow, change: StayChange): Target => {
-  const arrival = change.arrival ?? before.arrival
-  return {
-    arrival,
-    departure: change.departure ?? before.departure,
-    sale: { unitTypeId: change.unitTypeId, ratePlanId: change.ratePlanId },
-    party: { adults: change.adults ?? before.adults, childrenAges: change.childrenAges ?? before.childrenAges },
-    from: change.from ?? arrival,
-    priced: change.nights ?? null,
-    allAnew: change.price === 'current',
-    keepsPrice: change.price === 'keep',
-    ...(change.manualNights ? { manual: new Map(change.manualNights.map((one) => [one.date, one.amount])) } : {}),
-  }
-}
-
-/** The types that nights come to, as they were read: their pools are those that are moved. */
-const soldAs = (catalogue: Catalogue, groups: readonly { sale: Sale }[]) =>
-  catalogue.unitTypes.filter((type) => groups.some(({ sale }) => sale.unitTypeId === type.id))
-
-const datesOf = ({ arrival, departure }: Pick<Target, 'arrival' | 'departure'>) => daysIn(arrival, departure)
-
-const refuseCrowd = (catalogue: Catalogue, types: Catalogue['unitTypes'], { party }: Target) => {
-  const type = types.find((one) => !fits(one, countParty(catalogue, party)))
-  if (type)
-    throw unprocessable('occupancy_exceeded', 'The party does not fit the room', [
-      { field: 'unitTypeId', message: `takes at most ${type.maxOccupancy} guests` },
-    ])
-}
-
-type Sold = { before: ReservationRow; nights: readonly ReservationNightRow[]; sales: ReadonlyMap<string, Sale> }
-
-/** Restrictions are asked for nights that come to a type and plan, and for a new day of departure. */
-const refuseAdded = async (trx: Trx, property: SaleProperty, target: Target, { before, nights, sales }: Sold) => {
-  const stood = new Map(nights.map((night) => [night.date, night]))
-  const isAdded = (date: string) => {
-    const [night, sale] = [stood.get(date), sales.get(date)]
-    return night?.unitTypeId !== sale?.unitTypeId || night?.ratePlanId !== sale?.ratePlanId
-  }
-  const last = datesOf(target).at(-1) ?? ''
-  for (const { sale, dates } of bySale(datesOf(target), sales))
-    await refuseAddedNights(
-      trx,
-      property,
-      target,
-      sale,
-      dates.filter(isAdded),
-      target.departure !== before.departure && dates.includes(last),
-    )
-}
-
-/** Moves of the counters: old nights give back, new ones take, and unchanged ones cancel out. */
-const nightMoves = async (
-  trx: Trx,
-  before: readonly Pick<ReservationNightRow, 'date' | 'unitTypeId'>[],
-  after: readonly Pick<AmendedNight, 'date' | 'unitTypeId'>[],
-  counter: 'held' | 'sold',
-): Promise<Move[]> => {
-  const typeIds = [...new Set([...before, ...after].map((night) => night.unitTypeId))]
-  const shares = await sql<{ unitTypeId: string; poolId: string; quantity: number }>(
-    trx,
-    `select unit_type_id, unit_pool_id as pool_id, quantity from unit_type_pool where unit_type_id = any(?::uuid[])`,
-    [typeIds],
-  )
-  const of = (nights: readonly { date: string; unitTypeId: string }[], sign: 1 | -1) =>
-    nights.flatMap(({ date, unitTypeId }) =>
-      shares
-        .filter((share) => share.unitTypeId === unitTypeId)
-        .map(({ poolId, quantity }) => ({ poolId, night: date, [counter]: sign * quantity })),
-    )
-  return [...of(before, -1), ...of(after, 1)]
 }
 
 const writeReservation = async (

@@ -26,6 +26,7 @@ import { isLive } from './rules/states.ts'
 import { bookWaitlistEntry } from './waitlist.ts'
 import { judgePrices } from './desk-prices.ts'
 import { pickUpFor } from './group/for-booking.ts'
+import { lockGroupRow } from './group/lock.ts'
 import { firmsOf, insertBooking, promiseUnits, takeRooms } from './take-rooms.ts'
 import type { NewHold, NewRoom } from './take-rooms.ts'
 
@@ -245,7 +246,12 @@ export const addRoom = async (
   const isHeld = booking.holdExpiresAt !== null
   if (isHeld && room.unitId !== undefined) throw unitOfHeld('unitId')
   const property = await propertyFor(trx, propertyId, 'staff')
-  const rooms = [room]
+  // A room at the plan of a confirmed group picks up its allotment; another one is sold as to anyone.
+  const { groupId } = booking
+  const group = groupId === null ? null : await lockGroupRow(trx, groupId)
+  const isOfGroup = !isHeld && group?.status === 'confirmed' && group.ratePlanId === room.ratePlanId
+  const pickUp = groupId !== null && isOfGroup ? await pickUpFor(trx, { groupId, propertyId }, [room]) : null
+  const rooms = pickUp?.rooms ?? [room]
   const sale = await priceForDesk(trx, {
     propertyId,
     property,
@@ -253,7 +259,7 @@ export const addRoom = async (
     locale: booking.language,
     waiveRestrictions: isWaived(override, 'restriction'),
   })
-  const prices = judgePrices(sale, rooms, override)
+  const prices = judgePrices(sale, [room], override)
   const party = await nameParty(trx, {
     source,
     booker: { guestId: booking.bookerGuestId },
@@ -266,7 +272,7 @@ export const addRoom = async (
     propertyId,
     party.rooms.flat().map((one) => one.guestId),
   )
-  const due = isHeld ? 0 : dueAtOnce(sale)
+  const due = isHeld || pickUp ? 0 : dueAtOnce(sale)
   const used = refuseBlocked(
     [...prices, ...barred.blockers, ...blocker(due > 0, 'deposit_missing', `${due} is due at booking`, 'deposit')],
     override,
@@ -274,7 +280,7 @@ export const addRoom = async (
   const made = await takeRooms(trx, {
     booking,
     standing: reservations,
-    sale,
+    sale: pickUp ? { ...sale, moves: () => pickUp.moves(sale) } : sale,
     rooms,
     party,
     isHeld,
@@ -283,6 +289,10 @@ export const addRoom = async (
     used,
     now,
   })
+  await pickUp?.write(
+    trx,
+    made.map((one) => one.id),
+  )
   await promiseUnits(trx, made, rooms, () => '')
   return made[0]!.id
 }

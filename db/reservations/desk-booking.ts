@@ -16,6 +16,7 @@ import { confirmRooms, wordsOf } from './confirm.ts'
 import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { barredAmong } from './party.ts'
+import { recordOverride } from './record.ts'
 import { blocker, refuseBlocked } from './rules/blockers.ts'
 import type { Blocker, Granted } from './rules/blockers.ts'
 import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
@@ -175,26 +176,26 @@ export type BookingChange = {
 
 /**
  * Changes the booker, language or reference of a booking. Another booker ends the guest tokens of the one before. A hold of the portal has no booker until it
- * is confirmed: 422 `transition_blocked`. 409 duplicate_reference, guest_erased, version_conflict.
+ * is confirmed, and one who is barred is refused as at booking: 422 `transition_blocked`. 409 duplicate_reference, guest_erased, version_conflict.
  */
 export const changeBooking = async (
   trx: Trx,
   bookingId: string,
   change: BookingChange,
-  expectedVersion: number | null,
+  { expectedVersion, override }: { expectedVersion: number | null; override: Granted | null },
 ): Promise<void> => {
-  const { booking, reservations } = await lockForDesk(trx, bookingId, expectedVersion)
+  const { booking, reservations, businessDate } = await lockForDesk(trx, bookingId, expectedVersion)
   const booker = change.bookerGuestId
     ? (await resolveGuests(trx, [change.bookerGuestId], 'bookerGuestId')).get(change.bookerGuestId)
     : undefined
   const isNew = booker !== undefined && booker !== booking.bookerGuestId
-  refuseBlocked(
-    blocker(
-      isNew && booking.bookerGuestId === null,
-      'booker_unknown',
-      'The booker is known once the hold is confirmed',
-    ),
+  const unknown = blocker(
+    isNew && booking.bookerGuestId === null,
+    'booker_unknown',
+    'The booker is known once the hold is confirmed',
   )
+  const barred = isNew ? (await barredAmong(trx, booking.propertyId, [booker])).blockers : []
+  const used = refuseBlocked([...unknown, ...barred], override)
   const asked = {
     bookerGuestId: booker ?? booking.bookerGuestId,
     language: change.language ?? booking.language,
@@ -212,5 +213,7 @@ export const changeBooking = async (
      where id = ? returning *`,
     [asked.bookerGuestId, asked.language, asked.externalReference, isNew, asked.bookerGuestId, isNew, bookingId],
   )
+  const [stay] = reservations
+  if (stay) recordOverride(trx, { stay, command: 'change_booker', override: used, businessDate })
   if (written) await emit(trx, bookingChanged, { ...bookingFact(written, reservations), changed })
 }

@@ -15,6 +15,7 @@ import type {
 } from '../rows.ts'
 import { fromUnits, stateColumns } from '../units/index.ts'
 import type { UnitState } from '../units/index.ts'
+import { guestsOfStays } from './hold-guests.ts'
 import { openChecksOf } from './folio/open-checks.ts'
 import { feesLeft } from './folio/rests.ts'
 import type { Rest } from './folio/rests.ts'
@@ -68,12 +69,13 @@ export type StayFacts = {
   fees: Rest[]
   /** Numbers of orders of outlets that are still open for it. */
   openChecks: string[]
-  /** The strictest block against one of its guests. */
+  /** Personal data of one of its guests were erased. */
+  isErased: boolean
+  /** The strictest block against one of its guests, or the booker. */
   block: 'warn' | 'refuse' | null
 }
 
 type Owned<Row> = Row & { stayId: string }
-const amongStays = `select g.guest_id from reservation_guest g where g.reservation_id = any(?::uuid[])`
 
 /**
  * The facts of stays of one property, in the order of their ids and in one round trip whatever their number. Ids that are not known are left out. A command
@@ -104,6 +106,7 @@ export const readFacts = async (
     fees,
     checks,
     ages,
+    erased,
   ] = await Promise.all([
     prepared<ReservationRow>(trx, `select * from reservation where id = any(?::uuid[]) and property_id = ?`, [
       ids,
@@ -189,7 +192,7 @@ export const readFacts = async (
          where booking_id in (select booking_id from reservation where id = any(?::uuid[])) order by position`,
       [ids],
     ),
-    blocksAmong(trx, property.id, amongStays, ids),
+    blocksAmong(trx, property.id, guestsOfStays, ids),
     prepared<{ reservationId: string }>(
       trx,
       `select reservation_id from guest_registration where reservation_id = any(?::uuid[]) and status in ('ready', 'submitted', 'accepted')`,
@@ -198,6 +201,7 @@ export const readFacts = async (
     feesLeft(trx, ids),
     openChecksOf(trx, ids),
     agesFor(trx, ids),
+    prepared<{ id: string }>(trx, `select id from guest where id in (${guestsOfStays}) and status = 'erased'`, [ids]),
   ])
   const of = <Row extends { reservationId: string | null }>(rows: readonly Row[], id: string) =>
     rows.filter((row) => row.reservationId === id)
@@ -207,7 +211,8 @@ export const readFacts = async (
     if (!stay || !booking) return []
     const own = of(guests, id)
     const typeIds = new Set(of(nights, id).map((night) => night.unitTypeId))
-    const levels = blocked.filter((one) => own.some((guest) => guest.guestId === one.guestId)).map((one) => one.level)
+    const people = new Set([booking.bookerGuestId, ...own.map((guest) => guest.guestId)])
+    const levels = blocked.filter((one) => people.has(one.guestId)).map((one) => one.level)
     return [
       {
         stay,
@@ -228,6 +233,7 @@ export const readFacts = async (
         fees: of(fees, id),
         openChecks: of(checks, id).map((one) => one.number),
         formsReady: of(forms, id).length,
+        isErased: erased.some((one) => people.has(one.id)),
         block: levels.includes('refuse') ? 'refuse' : (levels[0] ?? null),
       },
     ]

@@ -69,13 +69,15 @@ export const writeRooms = async (
   trx: Trx,
   house: Pick<BookingRow, 'propertyId' | 'currency'>,
   drafted: DraftedRooms,
+  /** The moment from which installments that are due at booking are due; null is now. */
+  bookedAt: Date | null = null,
 ): Promise<HeldRows> => {
   const { ids, rooms } = drafted
   const asked = [
     insertReservations(trx, house, drafted),
     insertNights(trx, ids, rooms),
     insertExtras(trx, ids, rooms),
-    insertDeposits(trx, ids, rooms),
+    insertDeposits(trx, ids, rooms, bookedAt),
   ] as const
   const [reservations, nights, extras, deposits] = await Promise.all(asked)
   const written = new Map(reservations.map((one) => [one.id, one]))
@@ -160,8 +162,8 @@ const insertExtras = (trx: Trx, ids: readonly string[], rooms: readonly PricedRo
   )
 }
 
-/** Stores the installments of the quote; those due at booking are due from now on. */
-const insertDeposits = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[]) => {
+/** Stores the installments of the quote; those due at booking are due from that moment on. */
+const insertDeposits = (trx: Trx, ids: readonly string[], rooms: readonly PricedRoom[], bookedAt: Date | null) => {
   const deposits = rooms.flatMap(({ quoted }, index) =>
     quoted.deposits.map((deposit, position) => ({
       reservationId: ids[index],
@@ -174,8 +176,8 @@ const insertDeposits = (trx: Trx, ids: readonly string[], rooms: readonly Priced
   return prepared<DepositRow>(
     trx,
     `insert into deposit (reservation_id, position, due_at, amount)
-     select (v->>'reservationId')::uuid, (v->>'position')::int, coalesce((v->>'dueAt')::timestamptz, now()), (v->>'amount')::bigint
+     select (v->>'reservationId')::uuid, (v->>'position')::int, coalesce((v->>'dueAt')::timestamptz, ?::timestamptz, now()), (v->>'amount')::bigint
      from jsonb_array_elements(?::jsonb) v returning *`,
-    [JSON.stringify(deposits)],
+    [bookedAt, JSON.stringify(deposits)],
   )
 }

@@ -77,7 +77,8 @@ export const moveStay = async (
   const shares = await sql<Share>(
     trx,
     `select unit_type_id, unit_pool_id as pool_id, quantity from unit_type_pool
-     where unit_pool_id = ? or unit_type_id = any(?::uuid[]) order by quantity, unit_type_id`,
+     where unit_type_id in (select unit_type_id from unit_type_pool where unit_pool_id = ?) or unit_type_id = any(?::uuid[])
+     order by count(*) over (partition by unit_type_id), quantity, unit_type_id`,
     [unit.unitPoolId, nights.map((night) => night.unitTypeId)],
   )
   const changed = nights

@@ -8,6 +8,7 @@ import { closeForms, openForms } from '../guests/index.ts'
 import { unitsOf } from '../units/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { recordOnTheBooks } from './on-the-books.ts'
+import type { Override } from './rules/blockers.ts'
 import { transitions } from './rules/states.ts'
 import type { TransitionId } from './rules/states.ts'
 
@@ -48,6 +49,34 @@ type Transition<S extends Schema> = {
   override?: { rules: readonly string[]; reason: string } | null
   /** Data of the event beside the stay itself, for all of them or for each by its id. */
   data: Omit<Static<S>, keyof Moved> | ((reservationId: string) => Omit<Static<S>, keyof Moved>)
+}
+
+type Waived = {
+  stay: Pick<ReservationRow, 'id' | 'status'>
+  command: string
+  override: Override | null
+  businessDate: string
+}
+
+/** Keeps a rule that was set aside by a command that moves no stay: the history shows it, and the night audit lists it (R8). None does nothing. */
+export const recordOverride = (trx: Trx, { stay, command, override, businessDate }: Waived): void => {
+  if (override === null) return
+  const { actor, requestId } = contextOf(trx)
+  later(
+    trx,
+    `insert into reservation_event (reservation_id, transition, command, "from", "to", override, actor, business_date, request_id)
+     values (?, 'R8', ?, ?, ?, ?::jsonb, ?::jsonb, ?::date, ?)`,
+    [
+      stay.id,
+      command,
+      stay.status,
+      stay.status,
+      JSON.stringify(override),
+      JSON.stringify(actor),
+      businessDate,
+      requestId,
+    ],
+  )
 }
 
 /** The last step of every transition: its history and its event, one of each per reservation, and what it changes on the books. */

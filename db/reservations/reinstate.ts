@@ -11,6 +11,7 @@ import type { Move } from '../units/index.ts'
 import { renewDeposits } from './amend-rows.ts'
 import { retakePromo } from './confirm.ts'
 import { readFacts } from './facts.ts'
+import { holdGuests } from './hold-guests.ts'
 import { lockFolios } from './folio/lock.ts'
 import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
@@ -49,13 +50,15 @@ export const reinstate = async (
   )
   if (!stayLifecycle.isDue('reinstated', stay.status)) return
   const isNoShow = stay.status === 'no_show'
+  await holdGuests(trx, stay.id)
   const [facts] = await readFacts(trx, property, [stay.id])
   if (!facts) throw notFound()
   const plan = planReinstate({ facts, property, businessDate }, { fee })
   const used = refuseBlocked(plan.blockers, override)
+  const own = { reservationId: stay.id, groupId: booking.groupId }
   const moves: Move[] = [
-    ...(await nightsTaken(trx, stay.id, plan.opened)),
-    ...(await nightsTaken(trx, stay.id, plan.waived, 'waived')),
+    ...(await nightsTaken(trx, own, plan.opened)),
+    ...(await nightsTaken(trx, own, plan.waived, 'waived')),
     ...(await extrasTaken(trx, stay.id)),
   ]
   await sql(

@@ -2,18 +2,19 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow } from '../rows.ts'
 import type { Move } from '../units/index.ts'
+import { movesOfMore, nightsToPickUp, writeMore } from './group/take-more.ts'
 
 type Taken = { poolId: string; night: string; quantity: number }
 const asSold = ({ poolId, night, quantity }: Taken): Move => ({ poolId, night, sold: quantity })
 
-/** Opens released nights of a stay again. Answers the moves that take them, like new ones (R6). */
+/** Opens released nights of a stay again. Answers the moves that take them, like new ones (R6), of the allotment of its group too. The booking is locked. */
 export const nightsTaken = async (
   trx: Trx,
-  reservationId: string,
+  { reservationId, groupId }: { reservationId: string; groupId: string | null },
   dates: readonly string[],
   status: 'open' | 'waived' = 'open',
-): Promise<Move[]> =>
-  (
+): Promise<Move[]> => {
+  const sold = (
     await sql<Taken>(
       trx,
       `with taken as (
@@ -24,6 +25,16 @@ export const nightsTaken = async (
       [status, reservationId, dates],
     )
   ).map(asSold)
+  if (groupId === null || dates.length === 0) return sold
+  const nights = await sql<{ date: string; unitTypeId: string }>(
+    trx,
+    `select date, unit_type_id from reservation_night where reservation_id = ? and date = any(?::date[]) and status = ? and not picked_up`,
+    [reservationId, dates, status],
+  )
+  const picked = await nightsToPickUp(trx, groupId, nights)
+  await writeMore(trx, groupId, reservationId, picked)
+  return [...sold, ...(await movesOfMore(trx, picked))]
+}
 
 /** Gives a stay back what its check-out has cut off its daily extras. Answers the moves that take limited ones again. */
 export const restoreExtras = async (trx: Trx, reservationId: string): Promise<Move[]> => {

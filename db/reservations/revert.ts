@@ -6,6 +6,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow } from '../rows.ts'
 import { moveInventory, reoccupy, unoccupy } from '../units/index.ts'
+import { holdGuests } from './hold-guests.ts'
 import { takeBackCommission } from './agency-commission.ts'
 import { readFacts } from './facts.ts'
 import { lockFolios } from './folio/lock.ts'
@@ -66,11 +67,12 @@ export const revertCheckOut = async (
 ): Promise<void> => {
   const { booking, stay, property, businessDate } = await lockStay(trx, reservationId, expectedVersion)
   if (!stayLifecycle.isDue('taken back from its check-out', stay.status)) return
+  await holdGuests(trx, stay.id)
   const [facts] = await readFacts(trx, property, [stay.id])
   if (!facts) throw notFound()
   const { blockers, effects } = planRevertCheckOut({ facts, property, businessDate })
   refuseBlocked(blockers)
-  const moves = await nightsTaken(trx, stay.id, effects.nightsTaken)
+  const moves = await nightsTaken(trx, { reservationId: stay.id, groupId: booking.groupId }, effects.nightsTaken)
   moves.push(...(await restoreExtras(trx, stay.id)))
   await moveInventory(trx, moves)
   await reoccupy(trx, stay.id, { businessDate, departure: stay.departure })

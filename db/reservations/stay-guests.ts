@@ -9,6 +9,7 @@ import { lockStay } from './lock.ts'
 import type { LockedStay } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
 import type { Named } from './party.ts'
+import { recordOverride } from './record.ts'
 import { refuseBlocked } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
 import { isLive } from './rules/states.ts'
@@ -130,7 +131,8 @@ export const addStayGuest = async (
     [stay.id, guestId],
   )
   if (named) throw conflict('duplicate', 'The guest is named already')
-  refuseBlocked((await barredAmong(trx, stay.propertyId, [guestId])).blockers, override)
+  const used = refuseBlocked((await barredAmong(trx, stay.propertyId, [guestId])).blockers, override)
+  recordOverride(trx, { stay, command: 'add_guest', override: used, businessDate: locked.businessDate })
   if (role === 'primary') await demote(trx, stay.id, null)
   const added = await sqlOne<{ id: string }>(
     trx,

@@ -72,7 +72,9 @@ export const takeRooms = async (trx: Trx, taking: Taking): Promise<ReservationRo
     })),
     placesIn(booking.id, rooms, after),
   )
-  const { reservations: written, deposits } = await writeRooms(trx, booking, drafted)
+  // A room that joins a hold waits for its deposit as the others do.
+  const bookedAt = isHeld ? booking.createdAt : null
+  const { reservations: written, deposits } = await writeRooms(trx, booking, drafted, bookedAt)
   const named = await writeParty(trx, booking, written, party)
   const short = new Set<string>()
   const force = isWaived(override, 'availability')

@@ -17,6 +17,7 @@ import type { Plan, Scene } from './rules/plans.ts'
 import { transitions } from './rules/states.ts'
 import type { ReservationStatus, TransitionId } from './rules/states.ts'
 import { alertsAt } from './told.ts'
+import { nightsToPickUp } from './group/take-more.ts'
 import type { Alert } from './told.ts'
 
 /** Units that a check-in would find for the stay stand among its own, as the command would have given them. */
@@ -36,17 +37,25 @@ const withUnits = async (trx: Trx, facts: StayFacts): Promise<StayFacts> => {
   return { ...facts, units: [...kept, ...given] }
 }
 
-/** Nights that a stay would take again, and of which nothing is left. */
-const shortOf = async (trx: Trx, { nights, shares }: StayFacts, dates: readonly string[]): Promise<Blocker[]> => {
+/** Nights that a stay would take again, and of which nothing is left, nor in the allotment of its group. */
+const shortOf = async (
+  trx: Trx,
+  { booking, nights, shares }: StayFacts,
+  dates: readonly string[],
+): Promise<Blocker[]> => {
   const wanted = nights.filter((night) => dates.includes(night.date))
   const [first, last] = [wanted[0]?.date, wanted.at(-1)?.date]
   if (first === undefined || last === undefined) return []
   const counters = await readNights(trx, [...new Set(shares.map((one) => one.poolId))], first, addDays(last, 1))
-  const short = wanted.filter(({ date, unitTypeId }) =>
-    shares.some((one) => {
-      const row = counters.get(one.poolId)?.get(date)
-      return one.unitTypeId === unitTypeId && (!row || row.capacity + row.oversell - usage(row) < one.quantity)
-    }),
+  const allotted = await nightsToPickUp(trx, booking.groupId, wanted)
+  const isPickedUp = (date: string) => allotted.some((one) => one.date === date)
+  const short = wanted.filter(
+    ({ date, unitTypeId }) =>
+      !isPickedUp(date) &&
+      shares.some((one) => {
+        const row = counters.get(one.poolId)?.get(date)
+        return one.unitTypeId === unitTypeId && (!row || row.capacity + row.oversell - usage(row) < one.quantity)
+      }),
   )
   return blocker(short.length > 0, 'sold_out', `Nothing is left on ${short[0]?.date}`, 'availability')
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { receiveMessage } from '../../db/ocp/index.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { useWorld } from '../support/world.ts'
 import { useGuests } from './support.ts'
@@ -104,6 +105,70 @@ describe('Guests whom other modules name', () => {
     await merge(first, second)
     const twice = await call('POST', `reservations/${third.reservations[0].id}/guests`, { guestId: first })
     expect(twice.body.code, 'one person').to.equal('duplicate')
+  })
+
+  it('are meant by the survivor when they write from the address of a merged profile, whose stay it is about', async () => {
+    const { propertyId, unitTypeId, ratePlanId, day } = desk.house
+    const [survivor, merged] = [
+      await create({ email: 'now@example.com' }),
+      await create({ email: 'before@example.com' }),
+    ]
+    const room = { unitTypeId, ratePlanId, arrival: day(20), departure: day(21), adults: 1, childrenAges: [] }
+    const booked = await call('POST', 'bookings', {
+      propertyId,
+      source: 'desk',
+      booker: { guestId: merged },
+      rooms: [room],
+    })
+    expect(booked.status, JSON.stringify(booked.body)).to.equal(201)
+    await merge(survivor, merged)
+    await desk.house.inHouse((trx) =>
+      receiveMessage(trx, propertyId, 'email', {
+        providerId: randomUUID(),
+        from: 'before@example.com',
+        subject: null,
+        text: 'We come late',
+        attachments: [],
+        isOptOut: false,
+      }),
+    )
+    const { body } = await call('GET', `ocp/conversations?guestId=${survivor}`)
+    expect(
+      body.data.map((one: Record<string, unknown>) => [one.guestId, one.reservationId]),
+      JSON.stringify(body),
+    ).to.deep.equal([[survivor, booked.body.reservations[0].id]])
+  })
+
+  it('are checked against the blocklist as the new booker, and the rule that lets them pass is kept', async () => {
+    const { propertyId, unitTypeId, ratePlanId, day } = desk.house
+    const [first, barred, warned] = [await create(), await create(), await create()]
+    await call('POST', `guests/${barred}/blocks`, { level: 'refuse', reason: 'Broke a chair' })
+    await call('POST', `guests/${warned}/blocks`, { level: 'warn', reason: 'Loud' })
+    const room = { unitTypeId, ratePlanId, arrival: day(30), departure: day(31), adults: 2, childrenAges: [] }
+    const asked = { propertyId, source: 'desk', booker: { guestId: first }, rooms: [room] }
+    const { body: booking } = await call('POST', 'bookings', asked)
+    const change = (bookerGuestId: string, more: object = {}, role = 'manager') =>
+      call('PATCH', `bookings/${booking.id}`, { bookerGuestId, ...more }, { role })
+    const refused = await change(barred)
+    expect([refused.status, refused.body.errors?.[0].field]).to.deep.equal([422, 'blockers.guest_barred'])
+    const told = await change(warned)
+    expect([told.status, told.body.warnings?.map((one: { code: string }) => one.code)]).to.deep.equal([
+      200,
+      ['guest_warned'],
+    ])
+    const override = { rules: ['barred_guest'], reason: 'Paid for the chair' }
+    expect((await change(barred, { override }, 'receptionist')).body.code).to.equal('override_not_permitted')
+    const passed = await change(barred, { override })
+    expect([passed.status, passed.body.booker?.guestId], JSON.stringify(passed.body)).to.deep.equal([200, barred])
+    const stay = booking.reservations[0].id as string
+    const { body: history } = await call('GET', `reservations/${stay}/history`)
+    expect(history.data[0]).to.deep.include({ command: 'change_booker', from: 'confirmed', to: 'confirmed', override })
+    const { body: preview } = await call('GET', `reservations/${stay}/transitions`)
+    const arriving = preview.commands.find((one: { id: string }) => one.id === 'T13')
+    expect(arriving.blockers.map((one: { code: string }) => one.code)).to.include('guest_barred')
+    await call('POST', `reservations/${stay}/guests`, { guestId: barred, override })
+    const { body: then } = await call('GET', `reservations/${stay}/history`)
+    expect(then.data[0]).to.deep.include({ command: 'add_guest', override })
   })
 
   it('stay while anything names them, whatever module it is of', async () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { verifyToken } from '../../config/tokens.ts'
-import { addDays } from '../../config/time.ts'
+import { addDays, todayIn } from '../../config/time.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { eraseStep, erasureSteps, makeExport } from '../../db/guests/index.ts'
+import { receiveMessage } from '../../db/ocp/index.ts'
 import { createIssue, registerItem } from '../../db/issues/index.ts'
 import { addAttachment } from '../../db/lib/attachments.ts'
 import { eraseGuest, keepLimits } from '../../jobs/guests.ts'
@@ -11,6 +12,7 @@ import { enqueue } from '../../db/lib/enqueue.ts'
 import { resolveGuestsFor } from './privacy-support.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { timeZone } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { newCpf, png, useGuests } from './support.ts'
@@ -62,6 +64,52 @@ describe('Privacy requests', () => {
     return found
   }
 
+  /** Words about a guest in places that name the booking, the stay or the payment, and not the guest. */
+  const spreadWords = async (bookingId: string, guestId: string, stayId: string) => {
+    const { propertyId, unitTypeId, gatewayAccountId, day } = desk.house
+    await rows(`update booking set external_reference = 'Xanadu 7' where id = ?`, [bookingId])
+    await rows(
+      `insert into quote (property_id, number, guest_id, rooms, currency, total, due_now, locale, hash, arrival, departure, override, expires_at)
+       values (?, '0123456A', ?, '[{}]', 'BRL', 1, 0, 'en', 'x', ?, ?, '{"rules":["price"],"reason":"Xanadu bargains"}', now())`,
+      [propertyId, guestId, day(1), day(2)],
+    )
+    const [payment] = await rows<{ id: string }>(
+      `insert into payment (channel, gateway_account_id, method, property_id, target_type, target_id, amount, currency, status, captured_amount, allocated_amount, captured_at,
+         ended_at, payer, note)
+       values ('portal', ?, 'card', ?, 'booking', ?, 1, 'BRL', 'captured', 1, 1, now(), now(), 'x', 'Xanadu paid in coins') returning id`,
+      [gatewayAccountId, propertyId, bookingId],
+    )
+    await rows(
+      `insert into refund (payment_id, property_id, amount, currency, reason, note, via, status, requested_by)
+       values (?, ?, 1, 'BRL', 'guest_request', 'Xanadu wants it back', 'pix_return', 'failed', '{"type":"system","id":null}')`,
+      [payment?.id, propertyId],
+    )
+    const contact = { name: 'Q Xanadu', email: 'q.xanadu@example.com' }
+    const wish = { propertyId, arrival: day(60), departure: day(61), adults: 1, unitTypeIds: [unitTypeId], contact }
+    const waiting = await call('POST', 'waitlist', wish)
+    expect(waiting.status, JSON.stringify(waiting.body)).to.equal(201)
+    await rows(`update waitlist_entry set status = 'booked', booking_id = ? where id = ?`, [bookingId, waiting.body.id])
+    await hear({ from: 'xanadu@example.net', subject: 'Xanadu', text: 'Xanadu here' })
+    await rows(`update conversation set guest_id = ? where guest_id is null`, [guestId])
+    // Before the hold was confirmed there was no profile that a message could name.
+    await hear({ from: 'x@example.net', subject: 'Hold', text: 'Xanadu again' })
+    await rows(
+      `update message set reservation_id = ? where guest_id is null and id not in (
+      select m.id from message m join conversation c on c.id = m.conversation_id where c.guest_id is not null)`,
+      [stayId],
+    )
+  }
+
+  const hear = (mail: { from: string; subject: string; text: string }) =>
+    desk.house.inHouse((trx) =>
+      receiveMessage(trx, desk.house.propertyId, 'email', {
+        providerId: randomUUID(),
+        attachments: [],
+        isOptOut: false,
+        ...mail,
+      }),
+    )
+
   it('follow a merged profile to its survivor', async () => {
     const [id, old] = [await create({ firstName: 'Sara' }), await create({ firstName: 'Sarah' })]
     expect((await call('POST', `guests/${id}/merge`, { mergedGuestId: old, reason: 'One person' })).status).to.equal(
@@ -73,6 +121,15 @@ describe('Privacy requests', () => {
 
   it('give access: an export that is sealed, downloaded in the sight of the trail, and gone after 7 days', async () => {
     const id = await create({ ...seeds, documents: [{ kind: 'passport', countryCode: 'BR', number: 'EXP 1' }] })
+    const { propertyId } = desk.house
+    await hear({ from: seeds.email, subject: 'A cot', text: 'Is there a cot?' })
+    // A stranger who wrote is named later, and an answer names the guest's address alone.
+    await hear({ from: 'q.z@example.org', subject: 'Parking', text: 'Is there parking?' })
+    const [unnamed] = await rows<{ id: string }>(`select id from conversation where guest_id is null`)
+    const named = await call('PATCH', `ocp/conversations/${unnamed?.id}`, { guestId: id })
+    expect(named.status, JSON.stringify(named.body)).to.equal(200)
+    const answer = { propertyId, guestId: id, text: { subject: 'Your cot', text: 'Yes, Quitéria, there is.' } }
+    expect((await call('POST', 'ocp/messages', answer)).status).to.equal(201)
     const request = await ask(id, 'access')
     const again = await call('POST', 'privacy-requests', { guestId: id, kind: 'access', channel: 'email' })
     expect(again.body.code).to.equal('privacy_request_open')
@@ -85,6 +142,13 @@ describe('Privacy requests', () => {
     const got = await call('GET', `privacy-requests/${request.id}/export`, undefined, owner)
     expect(got.body.profiles[0]).to.include({ firstName: 'Quitéria', email: seeds.email })
     expect(got.body.documents[0].number).to.equal('EXP 1')
+    expect(
+      got.body.messages.map((one: Record<string, unknown>) => [one.direction, one.address, one.subject, one.text]),
+    ).to.deep.equal([
+      ['inbound', seeds.email, 'A cot', 'Is there a cot?'],
+      ['inbound', 'q.z@example.org', 'Parking', 'Is there parking?'],
+      ['outbound', seeds.email, 'Your cot', 'Yes, Quitéria, there is.'],
+    ])
     expect(
       await rows(`select 1 from audit_entry where action = 'privacyRequests.export' and subject_id = ?`, [request.id]),
     ).to.have.length(1)
@@ -211,6 +275,7 @@ describe('Privacy requests', () => {
       `insert into reservation_event (${kept}, override) select ${kept}, ?::jsonb from reservation_event where ${ofStay}`,
       [override, stay?.id],
     )
+    await spreadWords(bookingId, id, stay?.id ?? '')
     const stale = await approve(request.id, { planHash: request.plan?.hash })
     expect(stale.body.code).to.equal('plan_changed')
     const { plan } = await read(request.id)
@@ -244,10 +309,26 @@ describe('Privacy requests', () => {
     const token = await verifyToken('certificate', done.certificateToken)
     expect(token.ok && token.claims.sha256).to.equal(done.certificate.sha256)
     expect(await traces(['xanadu', number, '31912345678'])).to.deep.equal([])
+    expect(
+      await rows(
+        `select count(*) filter (where m.text is not null or m.recipient is not null)::int as messages,
+           (select count(*)::int from waitlist_entry where sealed is not null) as wishes from message m
+         where m.reservation_id = ? or m.conversation_id in (select id from conversation where guest_id = ?)`,
+        [stay?.id, id],
+      ),
+    ).to.deep.equal([{ messages: 0, wishes: 0 }])
+    const kinds = `select payer, action, note from payment where target_id = ?`
+    expect(await rows(kinds, [bookingId])).to.deep.equal([{ payer: null, action: null, note: null }])
     const history = `select reason, override from reservation_event where ${ofStay} order by override is null`
     expect(await rows(history, [stay?.id])).to.deep.equal([
       { reason: 'illness', override: { rules: ['fee'], reason: 'erased' } },
       { reason: 'illness', override: null },
+    ])
+    // The stay does not come back without its guest.
+    const back = await call('POST', `reservations/${stay?.id}/reinstate`, { reason: 'Comes after all' })
+    expect([back.status, back.body.errors?.map((one: { field: string }) => one.field)]).to.deep.equal([
+      422,
+      ['blockers.guest_erased'],
     ])
     // The job that runs again changes nothing.
     await inTenant(house.tenantId, (trx) =>
@@ -321,9 +402,14 @@ describe('Privacy requests', () => {
     expect((await approve(late.id)).body.code).to.equal('guest_erased')
   })
 
-  it('tell once that the day is near, and once that it is over', async () => {
+  it('tell once that the day is near, and once that it is over, by the calendar of the tenant', async () => {
+    // One of these has another date than UTC at any moment.
+    const utc = todayIn('UTC')
+    const zone = todayIn('Pacific/Kiritimati') === utc ? 'Etc/GMT+12' : 'Pacific/Kiritimati'
+    await rows(`update tenant set time_zone = ?`, [zone])
+    const day = todayIn(zone)
     const request = await ask(await create(), 'access')
-    expect(request.dueOn).to.equal(addDays(new Date().toISOString().slice(0, 10), 15))
+    expect(request.dueOn).to.equal(addDays(day, 15))
     const events = async () =>
       (
         await rows<{ type: string }>(
@@ -335,18 +421,29 @@ describe('Privacy requests', () => {
       await inPlatform((trx) => enqueue(trx, keepLimits, {}))
       await world.drain()
     }
+    const due = (days: number) =>
+      rows(`update privacy_request set due_on = ? where id = ?`, [addDays(day, days), request.id])
+    await due(4)
     await limits()
     expect(await events()).to.deep.equal([])
-    await rows(`update privacy_request set due_on = current_date + 3 where id = ?`, [request.id])
+    await due(3)
     await limits()
     await limits()
     expect(await events()).to.deep.equal(['privacy_request.due_date_neared'])
-    await rows(`update privacy_request set due_on = current_date - 1 where id = ?`, [request.id])
+    const overdue = async () =>
+      (await call('GET', 'privacy-requests?overdue=true', undefined, owner)).body.data.map(
+        (one: { id: string }) => one.id,
+      )
+    await due(0)
+    await limits()
+    expect(await events()).to.deep.equal(['privacy_request.due_date_neared'])
+    expect([await overdue(), (await read(request.id)).overdue]).to.deep.equal([[], false])
+    await due(-1)
     await limits()
     await limits()
     expect(await events()).to.deep.equal(['privacy_request.due_date_neared', 'privacy_request.due_date_passed'])
-    const overdue = await call('GET', 'privacy-requests?overdue=true', undefined, owner)
-    expect(overdue.body.data.map((one: { id: string }) => one.id)).to.deep.equal([request.id])
+    expect([await overdue(), (await read(request.id)).overdue]).to.deep.equal([[request.id], true])
+    await rows(`update tenant set time_zone = ?`, [timeZone])
   })
 
   it('are proposed for guests who have not come for the years that the tenant says', async () => {

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
+import { todayIn } from '../../config/time.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { renewRetentionKey } from '../../db/lib/sealing/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { keepLimits } from '../../jobs/guests.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { timeZone } from '../support/factories.ts'
 import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { cancelStays } from './privacy-support.ts'
@@ -210,15 +212,19 @@ describe('Registration forms', () => {
       expect((await call('PUT', path, { mediaType: 'image/png', data: png })).status).to.equal(200)
     }
     const stored = (days: number) =>
-      rows(`update guest_document_file set created_at = current_date - ?::int + interval '1 hour'`, [days])
+      rows(
+        `update guest_document_file set created_at = ((now() at time zone o.time_zone)::date - ?::int + time '01:00') at time zone o.time_zone from tenant o`,
+        [days],
+      )
     const keep = async () => {
       await inPlatform((trx) => enqueue(trx, keepLimits, {}))
       await world.drain()
     }
     await stored(30)
     await keep()
-    const [{ day }] = (await rows<{ day: string }>(`select current_date as day`)) as [{ day: string }]
-    expect((await images(alone)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([day])
+    expect((await images(alone)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([
+      todayIn(timeZone),
+    ])
     expect((await images(form.guestId)).map((one: { deleteAfter: string }) => one.deleteAfter)).to.deep.equal([null])
     await stored(31)
     await keep()

@@ -67,6 +67,18 @@ describe('A change of a stay', () => {
     expect(await miscounted(house)).to.deep.equal([])
   })
 
+  it('leaves no more guests named than the party has', async () => {
+    const id = await book()
+    expect((await reception.send('POST', `reservations/${id}/guests`, { firstName: 'Rui' })).status).to.equal(201)
+    const fewer = await propose(id, { adults: 1 })
+    expect([fewer.status, fewer.body.code], JSON.stringify(fewer.body)).to.deep.equal([422, 'occupancy_exceeded'])
+    const { guests } = (await reception.get(`reservations/${id}`)).body
+    const companion = guests.find((one: { role: string }) => one.role === 'companion')
+    await reception.send('DELETE', `reservations/${id}/guests/${companion.id}`)
+    const { body } = await propose(id, { adults: 1 })
+    expect((await accept(id, body.amendmentId)).body.adults).to.equal(1)
+  })
+
   it('is stale once the stay has changed, and over after half an hour', async () => {
     const id = await book()
     const { body: first } = await propose(id, { departure: house.day(13) })

@@ -55,6 +55,38 @@ describe('Installments', () => {
     desk.send('POST', `reservations/${id}/deposits/${depositId}/waive`, { reason: 'A guest of many years' })
   const shape = (deposits: Deposit[]) => deposits.map((one) => [one.amount, one.covered, one.status])
 
+  it('of a hold stay due at booking, whatever it is changed to', async () => {
+    const room = (nights: number) => ({
+      unitTypeId: house.unitTypeId,
+      ratePlanId: house.ratePlanId,
+      arrival: house.day(30),
+      departure: house.day(30 + nights),
+      adults: 2,
+      childrenAges: [],
+    })
+    const made = await owner.send('POST', 'bookings', {
+      propertyId: house.propertyId,
+      source: 'phone',
+      booker: { firstName: 'Bia' },
+      rooms: [room(2)],
+      hold: { kind: 'option' },
+    })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const { id, reservations } = made.body as { id: string; reservations: { id: string }[] }
+    const refusedFor = async () => {
+      const { body } = await owner.send('POST', `bookings/${id}/confirm`, {})
+      return (body.errors ?? []).map((one: { field: string; message: string }) => [one.field, one.message])
+    }
+    const missing = (amount: number) => [['blockers.deposit_missing', `${amount} is due at booking`]]
+    expect(await refusedFor()).to.deep.equal(missing(12_000))
+    const stay = `reservations/${reservations[0]?.id ?? ''}`
+    const { body } = await owner.send('POST', `${stay}/amendments`, { changes: { departure: house.day(33) } })
+    await owner.send('POST', `${stay}/amendments/${body.amendmentId}/accept`, {})
+    expect(await refusedFor(), 'another night').to.deep.equal(missing(18_000))
+    expect((await owner.send('POST', `bookings/${id}/reservations`, room(1))).status).to.equal(201)
+    expect(await refusedFor(), 'another room').to.deep.equal(missing(24_000))
+  })
+
   it('are replaced beside what is covered, up to the total', async () => {
     const id = await paidStay()
     expect(shape(await depositsOf(id))).to.deep.equal([[12_000, 12_000, 'covered']])

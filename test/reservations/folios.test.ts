@@ -103,7 +103,7 @@ describe('A folio over HTTP', () => {
   })
 
   it('refuses what is no charge, and what it may not take', async () => {
-    const { folio } = await stay()
+    const { id, folio } = await stay()
     const elsewhere = await makeHouse({ units: 1 })
     const other = await openDesk(world, elsewhere, 'owner')
     for (const [body, code] of [
@@ -124,14 +124,24 @@ describe('A folio over HTTP', () => {
     expect(refused(await charge(folio.id, {}, other))).to.deep.equal([404, 'not_found'])
     await manager.send('PATCH', `folios/${folio.id}`, { creditLimit: folio.balance + 1199 })
     expect(refused(await charge(folio.id))).to.deep.equal([422, 'credit_limit_exceeded'])
-    await manager.send('PATCH', `folios/${folio.id}`, { creditLimit: folio.balance + 1200 })
+    const override = { rules: ['credit_limit'], reason: 'The firm has called' }
+    expect(refused(await charge(folio.id, { override }))).to.deep.equal([403, 'override_not_permitted'])
+    expect((await charge(folio.id, { override, unitAmount: 1 }, manager)).status).to.equal(201)
+    const history = async () => (await manager.get(`reservations/${id}/history`)).body.data
+    expect(
+      (await history()).map((one: { command: string }) => one.command),
+      'within the limit',
+    ).not.to.include('charge')
+    expect((await charge(folio.id, { override }, manager)).status).to.equal(201)
+    expect((await history())[0]).to.deep.include({ command: 'charge', override })
+    await manager.send('PATCH', `folios/${folio.id}`, { creditLimit: folio.balance + 2402 })
     expect((await charge(folio.id)).status).to.equal(201)
     await manager.send('PATCH', `folios/${folio.id}`, { locked: true, creditLimit: null })
     expect(refused(await charge(folio.id))).to.deep.equal([422, 'folio_locked'])
     const house1 = (await post(reception, 'folios', { propertyId: house.propertyId, kind: 'house' })).body
     await post(manager, `folios/${house1.id}/close`, {})
     expect(refused(await charge(house1.id))).to.deep.equal([422, 'folio_closed'])
-    expect((await read(folio.id)).balance).to.equal(folio.balance + 1200)
+    expect((await read(folio.id)).balance).to.equal(folio.balance + 2402)
     await healthy()
   })
 

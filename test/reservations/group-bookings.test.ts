@@ -105,6 +105,45 @@ describe('A booking by the desk for a group', () => {
     await exact()
   })
 
+  it('takes further nights and rooms of the allotment, also where it comes back, in a house that is full without it', async () => {
+    const whole = { unitTypeId: house.unitTypeId, from: house.day(0), to: house.day(2), quantity: 4, amount: 15_000 }
+    expect((await manager.send('PUT', `groups/${groupId}/allotment`, { nights: [whole] })).status).to.equal(200)
+    await confirm()
+    const oneNight = { departure: house.day(1) }
+    const { body: booking } = await book({ rooms: [room(oneNight)] })
+    const stay = booking.reservations[0] as { id: string; roomTotal: number }
+    expect([stay.roomTotal, await counters(0), await counters(1)]).to.deep.equal([15_000, [3, 1], [4, 0]])
+    const asked = { changes: { departure: house.day(2) } }
+    const proposed = (await reception.send('POST', `reservations/${stay.id}/amendments`, asked)).body
+    expect(proposed, JSON.stringify(proposed)).to.deep.include({ feasible: true, shortNights: [], needsOverride: [] })
+    expect(proposed.nights.map((one: { after: number }) => one.after)).to.deep.equal([15_000, 15_000])
+    const accept = `reservations/${stay.id}/amendments/${proposed.amendmentId}/accept`
+    const longer = await reception.send('POST', accept, {})
+    expect([longer.status, longer.body.roomTotal, await counters(1)]).to.deep.equal([200, 30_000, [3, 1]])
+    const added = await reception.send('POST', `bookings/${booking.id}/reservations`, room(oneNight))
+    expect([added.status, added.body.roomTotal, await counters(0)], JSON.stringify(added.body)).to.deep.equal([
+      201,
+      15_000,
+      [2, 2],
+    ])
+    await house.inHouse((trx) =>
+      cancelReservations(trx, booking.id, { reservationIds: [stay.id], terms: 'free', reason: 'guest_request' }),
+    )
+    expect([await counters(0), await counters(1)]).to.deep.equal([
+      [3, 1],
+      [4, 0],
+    ])
+    const { body: preview } = await manager.get(`reservations/${stay.id}/transitions`)
+    expect(preview.commands[0], JSON.stringify(preview)).to.include({ id: 'T20', allowed: true })
+    const back = await manager.send('POST', `reservations/${stay.id}/reinstate`, { reason: 'They come after all' })
+    expect([back.status, await counters(0), await counters(1)], JSON.stringify(back.body)).to.deep.equal([
+      200,
+      [2, 2],
+      [3, 1],
+    ])
+    await exact()
+  })
+
   it('moves money between its rooms and the master folio of the group, and to no other', async () => {
     const { masterFolioId } = (await confirm()).body
     const { body } = await book({ rooms: [room()] })

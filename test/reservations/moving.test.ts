@@ -146,6 +146,23 @@ describe('The desk moves and takes back', () => {
     )
   })
 
+  it('counts every pool of the type that a guest moves to', async () => {
+    // The suite is sold with the room beside it.
+    await house.inHouse((trx) =>
+      sql(trx, `insert into unit_type_pool (unit_type_id, unit_pool_id, quantity) values (?, ?, 1)`, [
+        house.suiteTypeId,
+        house.poolId,
+      ]),
+    )
+    const id = await book()
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    const { body: suites } = await reception.get(`units?propertyId=${house.propertyId}&unitTypeId=${house.suiteTypeId}`)
+    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'upgrade' })
+    expect(moved.status, JSON.stringify(moved.body)).to.equal(200)
+    expect(await countersOf(house, 1)).to.include({ sold: 1 })
+    expect(await countersOf(house, 1, house.suitePoolId ?? '')).to.include({ sold: 1 })
+  })
+
   it('takes a check-out back on its day with nights, extras and fee, unless the unit is given away', async () => {
     const id = await book(0, 3)
     await send(id, 'check-in', { unitId: house.unitIds[one], override })

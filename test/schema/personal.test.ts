@@ -3,6 +3,9 @@ import { personalData } from '../../config/personal-data.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
 
+const of = (why: string, columns: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(columns.split(' ').map((column) => [column, why]))
+
 /** Columns whose names or types tell of persons, and which hold nothing personal. */
 const impersonal: Readonly<Record<string, string>> = {
   'guest_key.wrapped_key': 'a key, itself sealed',
@@ -42,10 +45,26 @@ const impersonal: Readonly<Record<string, string>> = {
   'bank_statement_line.fingerprint_hash': 'the hash of a line',
   'webhook_endpoint.secret': 'a secret of the house',
   'webhook_endpoint.previous_secret': 'a secret of the house',
+  ...of(
+    'a code',
+    'dispute.reason dunning_notice.skip_reason housekeeping_task.skip_reason message.reason refund.reason reservation.cancel_reason unit_block.reason job_archive.reason',
+  ),
+  ...of(
+    'words about the books, kept with them',
+    'bank_statement.reopen_reason bank_statement_line.ignore_reason cash_session.note cash_transfer.cancel_reason credit_note.reason entry_draft.note number_jump.reason payable.hold_reason payable.notes payable.void_reason payable_approval.note payable_history.reason payable_payment.note pix_return.reason posting_event.dismiss_reason purchase_order.close_reason purchase_order.notes receipt.reverse_reason receipt_refund.reason receivable.credit_override_reason receivable.notes receivable.void_reason receivable_history.reason supplier_credit.note write_off.reason write_off.reinstate_reason',
+  ),
+  ...of(
+    'words about things of the house',
+    'inventory_consumption.reason inventory_count.approval_note inventory_count.note inventory_movement.note inventory_movement.reversal_reason rate_change.note unit.notes unit_block.cancel_reason unit_block.note finance_notice.label gateway_account.label',
+  ),
+  ...of(
+    'words about a tenant, a user or the service',
+    'app_user.lock_reason billing_adjustment.reason entitlement_grant.end_reason entitlement_grant.reason plan_version.note provider_gate.reason queue_control.reason session.revoke_reason subscription_invoice.reason superuser_account.reason support_session.reason tenant.reason tenant_export.reason webhook_endpoint.paused_reason',
+  ),
 }
 
 const telling =
-  '(^|_)(first_name|last_name|preferred_name|name_search|email|phone|recipient|payer|user_agent|ip|birth|kinship|sealed|nationality|residence_country)(_|$)'
+  '(^|_)(note|notes|reason|comment|external_reference|label|first_name|last_name|preferred_name|name_search|email|phone|recipient|payer|user_agent|ip|birth|kinship|sealed|nationality|residence_country)(_|$)'
 /** Names of what is no value of a person, though they have such a word. */
 const harmless = /_id$|_at$|_guest_id$|^payer_(kind|type)$|_ids$/
 

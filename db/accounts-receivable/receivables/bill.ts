@@ -6,6 +6,7 @@ import type { Share } from '../../documents/index.ts'
 import { assertOpen } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
+import { isOfGuest } from '../../guests/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { insertRow, insertRows } from '../../lib/records.ts'
@@ -21,14 +22,15 @@ import { lockCustomers, note, tellAll } from '../state.ts'
 /** The payer of a folio, and the book of its property. */
 type Payer = { folioId: string; customerId: string | null; bookId: string; currency: string; timeZone: string }
 
-/** The customers that pay folios: that of the firm, or of the guest. */
+/** The customers that pay folios: that of the firm, or of the guest under any of their profiles. */
 export const payersOf = (trx: Trx, folioIds: readonly string[]): Promise<Payer[]> =>
   sql<Payer>(
     trx,
     `select f.id as folio_id, coalesce(c.customer_id, g.id) as customer_id, b.id as book_id, b.currency, b.time_zone from folio f
      join property p on p.tenant_id = f.tenant_id and p.id = f.property_id join book b on b.tenant_id = p.tenant_id and b.id = p.book_id
      left join company c on c.tenant_id = f.tenant_id and c.id = f.payer_company_id
-     left join customer g on g.tenant_id = f.tenant_id and g.guest_id = f.payer_guest_id
+     left join lateral (select k.id from customer k where k.tenant_id = f.tenant_id and ${isOfGuest('k.guest_id', 'f.payer_guest_id')}
+       order by k.status, k.created_at, k.id limit 1) g on true
      where f.tenant_id = ? and f.id = any(?::uuid[])`,
     [contextOf(trx).tenantId, folioIds],
   )

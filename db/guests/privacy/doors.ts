@@ -18,6 +18,24 @@ export const erasureBlockersWith = (find: Find): void => {
   if (!finds.includes(find)) finds.push(find)
 }
 
+type Exported = (trx: Trx, guestIds: readonly string[]) => Promise<readonly object[]>
+const exporters = new Map<string, Exported>()
+
+/** A higher module adds what it holds about guests to their export, under a field of its own. Registered where a process starts. */
+export const exportGuestsWith = (field: string, read: Exported): void => {
+  exporters.set(field, read)
+}
+
+/** Everything that higher modules hold about these guests, one person, by its field. */
+export const exportedBeside = async (
+  trx: Trx,
+  guestIds: readonly string[],
+): Promise<Record<string, readonly object[]>> => {
+  const found: Record<string, readonly object[]> = {}
+  for (const [field, read] of exporters) found[field] = await read(trx, guestIds)
+  return found
+}
+
 const prepares = new Map<string, Prepare>()
 
 /** A higher module puts away, sealed, what the law wants of a table before its rows are erased, in the same transaction. Registered where a process starts. */

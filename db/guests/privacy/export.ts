@@ -10,6 +10,7 @@ import { openProfile } from '../lock.ts'
 import { profileKey } from '../profile.ts'
 import { openForm } from '../registration-form.ts'
 import { groupOf } from '../resolve.ts'
+import { exportedBeside } from './doors.ts'
 import { complete, endErased } from './requests.ts'
 import type { Certificate } from './certificate.ts'
 
@@ -34,10 +35,6 @@ const payments = `
     or (p.target_type = 'folio' and p.target_id in (select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id
       and r.id = f.reservation_id where f.payer_guest_id = any(?::uuid[]) or r.primary_guest_id = any(?::uuid[])))
   order by p.created_at, p.id`
-const messages = `
-  select m.direction, m.purpose, m.status, m.locale, m.sent_at, m.created_at, a.kind as channel from message m
-  left join lateral (select kind from message_attempt a where a.tenant_id = m.tenant_id and a.message_id = m.id order by a.id limit 1) a on true
-  where m.guest_id = any(?::uuid[]) order by m.created_at, m.id`
 const accesses = `
   select at, action, actor_type, reason, changes from audit_entry
   where subject_type = 'Guest' and subject_id = any(?::text[]) order by at`
@@ -113,7 +110,7 @@ const collect = async (trx: Trx, guestIds: readonly string[]) => {
     stays: await sql(trx, stays, [guestIds]),
     folios: await sql(trx, folios, [guestIds, guestIds]),
     payments: await sql(trx, payments, [guestIds, guestIds, guestIds, guestIds]),
-    messages: await sql(trx, messages, [guestIds]),
+    ...(await exportedBeside(trx, guestIds)),
     registrations: await formsOf(trx, guestIds),
     accesses: await sql(trx, accesses, [guestIds]),
     merges: await sql(trx, merges, [guestIds, guestIds]),

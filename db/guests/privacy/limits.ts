@@ -3,6 +3,8 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { blobs, destroyGuestKey } from '../../lib/sealing/index.ts'
 import type { PrivacyRequestRow } from '../../rows.ts'
+import { presentDay } from '../../units/index.ts'
+import { dayOf, tenantDay } from '../day.ts'
 import { imageLimit } from '../documents/image-limit.ts'
 import { registerRequest, tellRequest } from './requests.ts'
 
@@ -15,7 +17,7 @@ export const dueTenants = (trx: PlatformTrx): Promise<{ tenantId: string }[]> =>
 
 const imagesDue = `
   select f.id, f.blob_id from guest_document_file f ${imageLimit}
-  where l.delete_after < current_date order by f.id limit ${atOnce}`
+  where l.delete_after < l.today order by f.id limit ${atOnce}`
 
 /** Deletes images of documents whose time is over. Answers how many. */
 export const deleteOldImages = async (trx: Trx): Promise<number> => {
@@ -50,26 +52,27 @@ export const tellDueDates = async (trx: Trx): Promise<number> => {
   const near = await sql<PrivacyRequestRow>(
     trx,
     `update privacy_request set neared_at = now(), version = version + 1 where id in (select id from privacy_request
-       where status in ('received', 'running') and neared_at is null and due_on <= current_date + 3 order by id limit ${atOnce}) returning *`,
+       where status in ('received', 'running') and neared_at is null and due_on <= ${tenantDay} + 3 order by id limit ${atOnce}) returning *`,
   )
   for (const row of near) await tellRequest(trx, privacyRequestDueDateNeared, row)
   const past = await sql<PrivacyRequestRow>(
     trx,
     `update privacy_request set passed_at = now(), version = version + 1 where id in (select id from privacy_request
-       where status in ('received', 'running') and passed_at is null and due_on < current_date order by id limit ${atOnce}) returning *`,
+       where status in ('received', 'running') and passed_at is null and due_on < ${tenantDay} order by id limit ${atOnce}) returning *`,
   )
   for (const row of past) await tellRequest(trx, privacyRequestDueDatePassed, row)
   return near.length + past.length
 }
 
-// The years of the house in which a stay was count for its form; a form of a stay to come keeps all others of the guest.
+// The years and the calendar of the house in which a stay was count for its form; a form of a stay to come keeps all others of the guest.
 const formsOver = `
   select f.guest_id from guest_registration f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
     join property p on p.tenant_id = f.tenant_id and p.id = f.property_id
   where (:ids::uuid[] is null or f.guest_id = any(:ids::uuid[]))
   group by f.guest_id
   having bool_or(f.sealed is not null)
-    and max(r.departure + make_interval(years => coalesce((p.settings -> 'registration' ->> 'retentionYears')::int, 5))) < current_date
+    and bool_and(r.departure + make_interval(years => coalesce((p.settings -> 'registration' ->> 'retentionYears')::int, 5))
+      < (now() at time zone p.timezone)::date)
   limit ${atOnce}`
 
 const guestsOver = async (trx: Trx, ids: readonly string[] | null): Promise<string[]> =>
@@ -79,7 +82,7 @@ const guestsOver = async (trx: Trx, ids: readonly string[] | null): Promise<stri
 export const destroyOldKeys = async (trx: Trx): Promise<number> => {
   const erased = await sql<{ guestId: string }>(
     trx,
-    `select guest_id from guest_key where purpose = 'retention' and destroyed_at is null and destroy_after < current_date limit ${atOnce}`,
+    `select guest_id from guest_key where purpose = 'retention' and destroyed_at is null and destroy_after < ${tenantDay} limit ${atOnce}`,
   )
   for (const { guestId } of erased) await destroyGuestKey(trx, guestId, 'retention')
   // A form is filled in under the lock of its guest, and a stay may have come meanwhile.
@@ -98,14 +101,16 @@ export const destroyOldKeys = async (trx: Trx): Promise<number> => {
   return erased.length + over.length
 }
 
-/** Takes the documents off blocks of erased guests: at the end of the block, or two years after the erasure. */
+/** Takes the documents off blocks of erased guests: at the end of the block by the day of its house, or two years after the erasure. */
 export const forgetBlocks = async (trx: Trx): Promise<number> =>
   (
     await sql(
       trx,
-      `update guest_block b set document_indexes = '{}', version = b.version + 1 from guest g
-       where g.tenant_id = b.tenant_id and g.id = b.guest_id and g.status = 'erased' and b.document_indexes <> '{}'
-         and least(coalesce(b.ends_on, 'infinity'), (g.erased_at + interval '2 years')::date) < current_date returning b.id`,
+      `update guest_block b set document_indexes = '{}', version = b.version + 1
+       from guest g where g.tenant_id = b.tenant_id and g.id = b.guest_id and g.status = 'erased' and b.document_indexes <> '{}'
+         and least(coalesce(b.ends_on, 'infinity'), (g.erased_at + interval '2 years')::date)
+           < coalesce((select ${presentDay('y')} from property y where y.tenant_id = b.tenant_id and y.id = b.property_id), ?::date) returning b.id`,
+      [await dayOf(trx)],
     )
   ).length
 
@@ -118,7 +123,7 @@ const inactive = `
     and not exists (select from privacy_request q where q.tenant_id = g.tenant_id and q.guest_id = g.id and q.kind = 'erasure')
     and not exists (
       select from reservation_guest n join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-      where n.tenant_id = g.tenant_id and n.guest_id in ${profiles} and r.departure > current_date - make_interval(years => :years))
+      where n.tenant_id = g.tenant_id and n.guest_id in ${profiles} and r.departure > ${tenantDay} - make_interval(years => :years))
     and not exists (
       select from booking b where b.tenant_id = g.tenant_id and b.booker_guest_id in ${profiles} and b.created_at > now() - make_interval(years => :years))
     and not exists (

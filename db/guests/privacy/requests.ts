@@ -7,22 +7,21 @@ import {
   privacyRequestRefused,
 } from '../../../config/events/guests.ts'
 import type { Event } from '../../../config/events/event.ts'
-import { addDays } from '../../../config/time.ts'
 import { eraseGuest, exportGuest } from '../../../jobs/guests.ts'
 import { audit } from '../../lib/audit.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { enqueue } from '../../lib/enqueue.ts'
-import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { model } from '../../lib/models.ts'
 import { changeRow, fieldsOf, insertRow } from '../../lib/records.ts'
 import { destroyGuestKey, seal, unsealGuests } from '../../lib/sealing/index.ts'
 import type { GuestRow, PrivacyRequestRow } from '../../rows.ts'
+import { tenantDay } from '../day.ts'
 import { lockGuest, openProfile, refuseStale } from '../lock.ts'
 import { lockGroups } from '../merge.ts'
 import { profileKey } from '../profile.ts'
-import { groupOf, guestErased, isOfGuest } from '../resolve.ts'
+import { groupOf, guestErased } from '../resolve.ts'
 import { checkProfile } from '../rules/profiles.ts'
 import { writeProfile } from '../update.ts'
 import type { GuestChange } from '../update.ts'
@@ -30,8 +29,8 @@ import { certify } from './certificate.ts'
 import type { Certificate } from './certificate.ts'
 import { planOf } from './plan.ts'
 
-type Row = Omit<PrivacyRequestRow, 'certificate'> & { certificate: Certificate | null }
-const PrivacyRequest = model<'privacy_request', { certificate: Certificate | null }>('privacy_request')
+export type Row = Omit<PrivacyRequestRow, 'certificate'> & { certificate: Certificate | null }
+export const PrivacyRequest = model<'privacy_request', { certificate: Certificate | null }>('privacy_request')
 const dueDays = 15
 
 export const requestPlace = (id: string) => ({ table: 'privacy_request', rowId: id, purpose: 'words' })
@@ -80,7 +79,11 @@ export const registerRequest = async (trx: Trx, request: NewRequest): Promise<st
       { field: 'kind', message: `request ${open.id} is open` },
     ])
   const id = randomUUID()
-  const dueOn = addDays(receivedAt.toISOString().slice(0, 10), dueDays)
+  const { dueOn } = (await sqlOne<{ dueOn: string }>(
+    trx,
+    `select (cast(? as timestamptz) at time zone t.time_zone)::date + ${dueDays} as due_on from tenant t`,
+    [receivedAt],
+  ))!
   const words: Words = { note, correction }
   await insertRow(trx, PrivacyRequest, {
     id,
@@ -103,7 +106,10 @@ const lockRequest = async (trx: Trx, id: string, expected: number | null): Promi
   return row
 }
 
-const wordsOf = async (trx: Trx, { id, guestId, sealed }: Pick<Row, 'id' | 'guestId' | 'sealed'>): Promise<Words> => {
+export const wordsOf = async (
+  trx: Trx,
+  { id, guestId, sealed }: Pick<Row, 'id' | 'guestId' | 'sealed'>,
+): Promise<Words> => {
   const [words] = await unsealGuests<Words>(trx, 'profile', [{ guestId, place: requestPlace(id), sealed }])
   return words ?? { note: null, correction: null }
 }
@@ -234,10 +240,10 @@ const beginErasure = async (trx: Trx, row: Row, rows: readonly GuestRow[], { ide
   // Forms stay readable for the authority until the law needs them no more (R23); without one the second key is of no use.
   await sql(
     trx,
-    `update guest_key k set destroy_after = greatest(current_date, coalesce((
+    `update guest_key k set destroy_after = greatest(${tenantDay}, coalesce((
          select max(r.departure + make_interval(years => coalesce((p.settings -> 'registration' ->> 'retentionYears')::int, 5)))::date
          from guest_registration f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
-           join property p on p.tenant_id = f.tenant_id and p.id = f.property_id where f.guest_id = k.guest_id), current_date))
+           join property p on p.tenant_id = f.tenant_id and p.id = f.property_id where f.guest_id = k.guest_id), ${tenantDay}))
      where k.guest_id = any(?::uuid[]) and k.purpose = 'retention' and k.destroyed_at is null`,
     [ids],
   )
@@ -265,35 +271,4 @@ export const endErased = async (trx: Trx, row: Row): Promise<void> => {
     reason: 'The personal data of the guest were erased before the export was made',
   })
   await tellRequest(trx, privacyRequestRefused, { ...row, version })
-}
-
-const overdue = `due_on < current_date and status in ('received', 'running')`
-const isOverdue = ({ dueOn, status }: Pick<Row, 'dueOn' | 'status'>) =>
-  (status === 'received' || status === 'running') && dueOn < new Date().toISOString().slice(0, 10)
-
-const shown = (row: Row) => ({ ...row, overdue: isOverdue(row), hasExport: row.exportBlobId !== null })
-
-/** A request with what the guest said, and the present plan of an erasure that waits for a decision. */
-export const readRequest = async (trx: Trx, id: string) => {
-  const row = await sqlOne<Row>(trx, `select * from privacy_request where id = ?`, [id])
-  if (!row) throw notFound()
-  const { note, correction } = await wordsOf(trx, row)
-  const plan =
-    row.kind === 'erasure' && row.status === 'received' ? await planOf(trx, await groupOf(trx, row.guestId)) : null
-  return { ...shown(row), note, correctionFields: correction ? Object.keys(correction) : [], plan }
-}
-
-const list = pageOf(PrivacyRequest, {
-  order: ['dueOn', 'id'],
-  filters: {
-    status: equal('status'),
-    kind: equal('kind'),
-    guestId: matching<string>(isOfGuest('guest_id')),
-    overdue: matching<boolean>(`(${overdue}) = ?`),
-  },
-})
-
-export const listRequests = async (trx: Trx, filter: Parameters<typeof list>[1]) => {
-  const { total, rows } = await list(trx, filter)
-  return { total, rows: rows.map(shown) }
 }

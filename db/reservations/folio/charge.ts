@@ -6,8 +6,11 @@ import { halfUp } from '../../lib/amounts.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { catalogueOf, extraTaxes, localTaxRules, readProperty } from '../../properties/index.ts'
-import type { ExtraRow, FolioLineRow, FolioRow } from '../../rows.ts'
+import type { ExtraRow, FolioLineRow, FolioRow, ReservationRow } from '../../rows.ts'
 import { lineTax } from '../charge-nights.ts'
+import { recordOverride } from '../record.ts'
+import { isWaived, usedOverride } from '../rules/blockers.ts'
+import type { Override } from '../rules/blockers.ts'
 import type { LineTax } from './lines.ts'
 import { lockFolio } from './lock.ts'
 import { refuseClosed } from './status.ts'
@@ -41,8 +44,6 @@ export type ManualCharge = {
   /** A decimal with up to 4 places. */
   quantity?: string | undefined
   unitAmount?: number | undefined
-  /** The credit limit of the folio is waived. */
-  beyondLimit?: boolean | undefined
 }
 
 /** Quantity × unit amount, half up once (R40); the quantity has up to 4 places. */
@@ -101,11 +102,15 @@ const refuseLocked = ({ locked }: FolioRow) => {
   if (locked) throw unprocessable('folio_locked', 'The folio takes nights, fees and taxes alone')
 }
 
-/** Refuses charges that a locked folio does not take, or that pass its credit limit (R39). 422 `folio_locked`, `credit_limit_exceeded`. */
-export const refuseBeyondLimit = (folio: FolioRow, owed: number, isWaived = false): void => {
+/**
+ * Refuses charges that a locked folio does not take, or that pass its credit limit (R39). 422 `folio_locked`, `credit_limit_exceeded`. Answers whether they
+ * pass a limit that is waived.
+ */
+export const refuseBeyondLimit = (folio: FolioRow, owed: number, mayPass = false): boolean => {
   refuseLocked(folio)
   const { creditLimit, balance } = folio
-  if (creditLimit === null || balance + owed <= creditLimit || isWaived) return
+  const isWithin = creditLimit === null || balance + owed <= creditLimit
+  if (isWithin || mayPass) return !isWithin
   throw unprocessable('credit_limit_exceeded', `The balance would be ${balance + owed}; the limit is ${creditLimit}`, [
     { field: 'creditLimit', message: String(creditLimit) },
   ])
@@ -113,15 +118,15 @@ export const refuseBeyondLimit = (folio: FolioRow, owed: number, isWaived = fals
 
 /**
  * Charges a folio by hand, at the property's business date. Answers the ids of its lines. 422 `folio_closed`, `folio_locked`,
- * `credit_limit_exceeded`.
+ * `credit_limit_exceeded`, which an override waives.
  */
 export const chargeFolio = async (
   trx: Trx,
   folioId: string,
   given: ManualCharge,
-  expected: number | null = null,
+  { override = null, expectedVersion = null }: { override?: Override | null; expectedVersion?: number | null } = {},
 ): Promise<{ lineIds: string[] }> => {
-  const { folio, businessDate } = await lockFolio(trx, folioId, expected)
+  const { folio, businessDate } = await lockFolio(trx, folioId, expectedVersion)
   refuseClosed(folio)
   refuseLocked(folio)
   const sold = await soldOf(trx, folio, given)
@@ -131,9 +136,9 @@ export const chargeFolio = async (
     throw invalid([{ field: 'unitAmount', message: `times quantity must be between 1 and ${largest}` }])
   const amount = Number(exact)
   const stay = folio.reservationId
-    ? await sqlOne<NonNullable<FolioCharge['stay']>>(
+    ? await sqlOne<NonNullable<FolioCharge['stay']> & Pick<ReservationRow, 'status'>>(
         trx,
-        `select id, property_id, primary_guest_id, market_segment from reservation where id = ?`,
+        `select id, property_id, primary_guest_id, market_segment, status from reservation where id = ?`,
         [folio.reservationId],
       )
     : null
@@ -149,7 +154,9 @@ export const chargeFolio = async (
     source: { type: 'manual_charge', id: randomUUID(), key: '' },
     event: sold.extra ? 'reservations.extra_charged' : 'reservations.manual_charge_posted',
   }
-  refuseBeyondLimit(folio, owedOf(charge), given.beyondLimit)
+  const isBeyond = refuseBeyondLimit(folio, owedOf(charge), isWaived(override, 'credit_limit'))
+  const used = isBeyond ? usedOverride(override, ['credit_limit']) : null
+  if (stay) recordOverride(trx, { stay, command: 'charge', override: used, businessDate })
   const charged = await chargeFolios(trx, businessDate, [{ charge, folio }])
   await postCharged(trx, folio.propertyId, charged)
   return { lineIds: charged.lineIds }

@@ -26,6 +26,10 @@ const leftOf = ({ fees, folios }: StayFacts, categories: ReadonlySet<string>) =>
       .map(({ amount }) => amount),
   )
 
+/** No stay of a guest whose personal data were erased comes back: nothing could tell who comes. */
+const erased = ({ isErased }: StayFacts) =>
+  blocker(isErased, 'guest_erased', 'The personal data of a guest were erased')
+
 /** T14: on the day of the check-in, before its night is charged. */
 export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {
   const { stay, nights } = facts
@@ -49,11 +53,14 @@ export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
   const { stay, nights } = facts
   const before = nothing(facts)
   return {
-    blockers: blocker(
-      stay.checkOutBusinessDate !== businessDate,
-      'business_date_passed',
-      `The guest was checked out on ${stay.checkOutBusinessDate}`,
-    ),
+    blockers: [
+      ...blocker(
+        stay.checkOutBusinessDate !== businessDate,
+        'business_date_passed',
+        `The guest was checked out on ${stay.checkOutBusinessDate}`,
+      ),
+      ...erased(facts),
+    ],
     warnings: [],
     effects: {
       ...before,
@@ -86,8 +93,12 @@ export const planReinstate = (
   const reversed = fee === 'reverse' ? leftOf(facts, endingFees) : 0
   return {
     blockers: isNoShow
-      ? blocker(businessDate >= stay.departure, 'stay_over', `The stay ended on ${stay.departure}`)
+      ? [
+          ...blocker(businessDate >= stay.departure, 'stay_over', `The stay ended on ${stay.departure}`),
+          ...erased(facts),
+        ]
       : [
+          ...erased(facts),
           ...blocker(stay.confirmedAt === null, 'never_confirmed', 'The stay was held, and never confirmed'),
           ...blocker(businessDate > stay.arrival, 'arrival_past', `The stay began on ${stay.arrival}`),
           ...blocker(facts.refunded, 'refunded', 'Money of the stay was sent back; book it anew'),
