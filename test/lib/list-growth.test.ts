@@ -79,6 +79,36 @@ describe('Lists and the size of their tables', function () {
     expect(await differing()).to.deep.equal([])
   })
 
+  it('finds a total that somebody changed, by the name of its list and what it is of', async () => {
+    const broken: Record<string, string> = {
+      reservation: `insert into list_count (tenant_id, list, property_id, status, n) values (:tenantId, 'reservation', :propertyId, 'no_show', 1)`,
+      journal_entry: `update list_count set n = n + 1 where (tenant_id, list, seq) =
+        (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'journal_entry' limit 1)`,
+      guest: `delete from list_count where (tenant_id, list, seq) =
+        (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
+      audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
+    }
+    for (const [list, statement] of Object.entries(broken)) {
+      const found = await world.database.admin
+        .transaction(
+          async (trx) => {
+            await sql(trx, statement, { tenantId: house.tenantId, propertyId: house.propertyId })
+            const seen = await sql<{ list: string; tenantId: string; of: string; missed: number }>(trx, wrongTotals)
+            await trx.rollback(seen)
+          },
+          { doNotRejectOnRollback: false },
+        )
+        .then(
+          () => [],
+          (seen: unknown) => seen as { list: string; tenantId: string }[],
+        )
+      expect(
+        found.map((one) => `${one.list} ${one.tenantId}`),
+        list,
+      ).to.deep.equal([`${list} ${house.tenantId}`])
+    }
+  })
+
   describe('with tables that have grown', () => {
     let person: { token: string }
     let operator: { token: string }
@@ -106,6 +136,12 @@ describe('Lists and the size of their tables', function () {
             ...(originals[table] ? { original: originals[table] } : {}),
           })
         await sql(trx, `delete from list_count`)
+        await sql(trx, `delete from audit_day`)
+        await sql(
+          trx,
+          `insert into audit_day (chain, day, tenant_id, n) select chain, (at at time zone 'UTC')::date, tenant_id, count(*) from audit_entry
+           where hash is not null group by 1, 2, 3`,
+        )
         for (const [table, columns] of Object.entries(countedLists)) {
           const by = columns.join(', ')
           await sql(

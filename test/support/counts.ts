@@ -1,5 +1,9 @@
 import { countedLists } from '../../db/lib/counts.ts'
 
+const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
+    select chain, tenant_id, (at at time zone 'UTC')::date as day, count(*) as n from audit_entry where hash is not null group by 1, 2, 3
+    union all select chain, tenant_id, day, -n from audit_day) x group by chain, day having sum(n) <> 0`
+
 /** A statement that finds where the total of a list is not the number of its rows. */
 export const wrongTotals: string = Object.entries(countedLists)
   .map(([list, columns]) => {
@@ -9,4 +13,5 @@ export const wrongTotals: string = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
+  .concat(wrongDays)
   .join(' union all ')
