@@ -238,6 +238,13 @@ export interface AuditChainRow {
   problem: string | null
 }
 
+export interface AuditDayRow {
+  chain: string
+  day: string
+  tenantId: string | null
+  n: number
+}
+
 export interface AuditEntryRow {
   id: string
   chain: string
@@ -2188,6 +2195,9 @@ export interface ListCountRow {
   kind: string | null
   n: number
   folded: boolean
+  journalId: string | null
+  periodId: string | null
+  channelConnectionId: string | null
 }
 
 export interface LostItemRow {
@@ -4663,6 +4673,13 @@ export interface UnitBlockStayRow {
   at: Date
 }
 
+export interface UnitBlockUnitRow {
+  tenantId: string
+  id: string
+  unitBlockId: string
+  unitId: string
+}
+
 export interface UnitPoolRow {
   tenantId: string
   id: string
@@ -4905,6 +4922,7 @@ export interface Rows {
   approval_policy: ApprovalPolicyRow
   attachment: AttachmentRow
   audit_chain: AuditChainRow
+  audit_day: AuditDayRow
   audit_entry: AuditEntryRow
   automation: AutomationRow
   balance_transaction: BalanceTransactionRow
@@ -5150,6 +5168,7 @@ export interface Rows {
   unit_assignment: UnitAssignmentRow
   unit_block: UnitBlockRow
   unit_block_stay: UnitBlockStayRow
+  unit_block_unit: UnitBlockUnitRow
   unit_pool: UnitPoolRow
   unit_type: UnitTypeRow
   unit_type_pool: UnitTypePoolRow
@@ -5276,6 +5295,13 @@ export const tables = {
     documents: [],
     filled: ['seq', 'hash', 'chainedAt', 'verifiedThrough'],
     nullable: ['verifiedAt', 'problem'],
+    computed: [],
+  },
+  audit_day: {
+    fields: ['chain', 'day', 'tenantId', 'n'],
+    documents: [],
+    filled: [],
+    nullable: ['tenantId'],
     computed: [],
   },
   audit_entry: {
@@ -6021,10 +6047,10 @@ export const tables = {
     computed: [],
   },
   list_count: {
-    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded'],
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId'],
     documents: [],
     filled: ['tenantId', 'seq', 'folded'],
-    nullable: ['propertyId', 'bookId', 'status', 'kind'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId'],
     computed: [],
   },
   lost_item: {
@@ -6990,6 +7016,13 @@ export const tables = {
     fields: ['tenantId', 'id', 'unitBlockId', 'reservationId', 'unitId', 'displaced', 'at'],
     documents: [],
     filled: ['tenantId', 'id', 'at'],
+    nullable: [],
+    computed: [],
+  },
+  unit_block_unit: {
+    fields: ['tenantId', 'id', 'unitBlockId', 'unitId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
     nullable: [],
     computed: [],
   },
