@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { profilesOf } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { insertIfNew } from '../lib/records.ts'
@@ -55,18 +56,22 @@ const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffe
   return rows.length === 1 ? (rows[0]?.id ?? null) : null
 }
 
-/** The stay that a guest most likely writes about: in the house, else the next arrival, else the last departure of thirty days. */
+/** The stay that a guest most likely writes about, under any profile that is one with theirs: in the house, else the next arrival, else the last departure of thirty days. */
 const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
   if (guestId === null) return null
   const stay = await sqlOne<{ id: string }>(
     trx,
-    `select r.id from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-     where r.property_id = :propertyId and coalesce(r.primary_guest_id, b.booker_guest_id) = :guestId and (r.status = 'checked_in'
+    `select r.id from (
+       select * from reservation where primary_guest_id = any(:guestIds::uuid[])
+       union all
+       select s.* from booking b join reservation s on s.tenant_id = b.tenant_id and s.booking_id = b.id and s.primary_guest_id is null
+       where b.booker_guest_id = any(:guestIds::uuid[])) r
+     where r.property_id = :propertyId and (r.status = 'checked_in'
        or (r.status in ('confirmed', 'held') and r.departure >= current_date)
        or (r.status = 'checked_out' and r.departure > current_date - 30))
      order by (r.status = 'checked_in') desc, (r.status in ('confirmed', 'held')) desc,
        case when r.status = 'checked_out' then current_date - r.departure else r.arrival - current_date end, r.id limit 1`,
-    { propertyId, guestId },
+    { propertyId, guestIds: await profilesOf(trx, [guestId]) },
   )
   return stay?.id ?? null
 }

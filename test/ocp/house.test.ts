@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { SMTPServer } from 'smtp-server'
 import { settings } from '../../config/env.ts'
 import { standIn } from '../../config/outgoing-address.ts'
-import { createGuest } from '../../db/guests/index.ts'
+import { createGuest, mergeGuests } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { closeMail } from '../../workers/providers/smtp.ts'
 import { makeKey } from '../auth/support.ts'
@@ -13,7 +13,7 @@ import { useOwner } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
 import { drain } from '../support/drain.ts'
 import { attemptsOf, deliverAll, useMailPeer } from '../support/messages.ts'
-import { readBooking } from '../support/stay.ts'
+import { makeHold, readBooking } from '../support/stay.ts'
 import { startTwilioPeer } from '../support/twilio-peer.ts'
 import type { TwilioPeer } from '../support/twilio-peer.ts'
 import { certificate, privateKey } from './certificate.ts'
@@ -276,6 +276,17 @@ describe('a house that writes to its guests', function () {
       twilioSays('whatsapp', { MessageSid: sid, From: 'whatsapp:+5511987650002', To: 'whatsapp:+15005550007', Body })
     const guestId = await guestWith({ phone: '+5511987650002' })
     await grant(guestId, 'marketing_whatsapp')
+    // The stay was booked under a profile that has been merged into this one since.
+    const before = await guestWith({ email: 'ana.before@guests.example' })
+    const { rooms } = await readBooking(own.house, await makeHold(own.house))
+    const reservationId = rooms[0]?.id ?? ''
+    await own.house.inHouse((trx) =>
+      sql(trx, `update reservation set status = 'confirmed', confirmed_at = now(), primary_guest_id = ? where id = ?`, [
+        before,
+        reservationId,
+      ]),
+    )
+    await own.house.inHouse((trx) => mergeGuests(trx, guestId, { mergedGuestId: before, reason: 'one person' }))
     await Promise.all([inbound('SM1', 'Is there parking?'), inbound('SM1', 'Is there parking?')])
     await deliverAll()
     const [conversation, ...others] = good(await get('conversations?unanswered=true')).data as {
@@ -286,6 +297,8 @@ describe('a house that writes to its guests', function () {
     expect(others).to.deep.equal([])
     expect(conversation).to.include({ guestId })
     expect(conversation?.lastMessage.text).to.equal('Is there parking?')
+    const [written] = good(await get('messages?direction=inbound')).data as { reservationId: string }[]
+    expect(written).to.include({ guestId, reservationId })
     const { key } = await makeKey(own.house.tenantId, ['read'])
     const seen = await own.world.request('GET', `/api/tenants/${own.house.tenantId}/ocp/conversations`, { key })
     expect(seen.body.data[0]?.address, JSON.stringify(seen.body)).to.include('*')
