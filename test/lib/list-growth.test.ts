@@ -21,6 +21,7 @@ import { listDocuments as readGuestDocuments } from '../../db/guests/documents/d
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { countedLists, foldCounts } from '../../db/lib/counts.ts'
+import { runDue } from '../../workers/lib/run-due.ts'
 import { forgetLimits, makeSuperuser, makeUser, signIn } from '../auth/support.ts'
 import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -219,6 +220,24 @@ describe('Lists and the size of their tables', function () {
       expect(found.growing.filter(([list, query]) => !growing[list]?.slice(1).includes(query))).to.deep.equal([])
       expect(Object.keys(growing).filter((list) => found.growing.every(([one]) => one !== list))).to.deep.equal([])
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
+    })
+
+    it('visits no job that is not due where those that are due are looked for', async () => {
+      await rows(
+        `insert into jobs (id, queue, kind, payload, run_at, ready, request_id, actor)
+         select gen_random_uuid(), 'inventory', 'inventory.expire-hold', '{}', now() + make_interval(days => n), false, 'later', '{}' from generate_series(1, ?) n`,
+        [added],
+      )
+      await rows(`vacuum analyze jobs`)
+      const visits = await rowsVisited(world.database)
+      try {
+        const asked = await readsOf(() => runDue({ kinds: ['inventory.expire-hold'] }))
+        expect(asked).to.have.length.above(0)
+        expect(await visits.of(null, asked)).to.be.below(most)
+      } finally {
+        await visits.end()
+        await rows(`delete from jobs where request_id = 'later'`)
+      }
     })
 
     it('visits no more rows where a person is looked for under all profiles', async () => {
