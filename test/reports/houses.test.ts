@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { readPart } from '../../db/reports/runs.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { approvePayable, createPayable, createSupplier, submitPayable } from '../../db/accounts-payable/index.ts'
+import { createCustomer, createReceipt, createReceivable, issueReceivable } from '../../db/accounts-receivable/index.ts'
+import { createCashAccount } from '../../db/cash/index.ts'
+import { assignNumber } from '../../db/documents/index.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
 import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
@@ -32,6 +36,61 @@ describe('reports of a house', () => {
   const valueOf = ({ data }: Answer, group: string, key: string) =>
     data.find((row) => row.group === group && row.key === key)
 
+  /** An invoice and a bill of a house that are due on these days. */
+  const owe = async (of: House, installments: { dueOn: string; amount: number }[]) => {
+    const [maker, judge] = [await makeUser({ [of.tenantId]: 'finance' }), await makeUser({ [of.tenantId]: 'owner' })]
+    const as = ({ userId }: { userId: string }) => ({ actor: { type: 'user' as const, id: userId } })
+    const { bookId, propertyId } = of
+    const issuedOn = of.day(-10)
+    const amount = installments.reduce((sum, one) => sum + one.amount, 0)
+    const payableId = await inTenant(
+      of.tenantId,
+      async (trx) => {
+        const account = async (code: string) =>
+          (await sql<{ id: string }>(trx, `select id from account where book_id = ? and code = ?`, [bookId, code]))[0]!
+            .id
+        const customerId = await createCustomer(trx, {
+          kind: 'company',
+          legalName: 'Do Mar S.A.',
+          currency: 'BRL',
+          termDays: 5,
+        })
+        const lines = [{ description: 'Hall', unitAmount: amount, accountId: await account('4.3.08') }]
+        const receivableId = await createReceivable(trx, {
+          bookId,
+          propertyId,
+          customerId,
+          issuedOn,
+          lines,
+          installments,
+        })
+        await issueReceivable(trx, receivableId, null, null)
+        await assignNumber(trx, 'receivable', receivableId)
+        const supplierId = await createSupplier(trx, { legalName: 'Lavanderia Ondas Ltda' })
+        const bought = [{ description: 'Laundry', accountId: await account('5.1.09'), amount }]
+        const bill = {
+          bookId,
+          propertyId,
+          supplierId,
+          kind: 'bill' as const,
+          number: 'A1',
+          issuedOn,
+          lines: bought,
+          installments,
+        }
+        const id = await createPayable(trx, bill, { features: ['suppliers'] })
+        await submitPayable(trx, id, null)
+        return id
+      },
+      as(maker),
+    )
+    await inTenant(
+      of.tenantId,
+      (trx) => approvePayable(trx, payableId, { role: 'owner', expectedVersion: null }, null),
+      as(judge),
+    )
+  }
+
   it('taxes of prices have the names of their rules', async () => {
     house = await makeLateHouse(2, { units: 2, taxes: true })
     owner = await openDesk(world, house, 'owner')
@@ -56,10 +115,22 @@ describe('reports of a house', () => {
     for (const id of stays.slice(0, 2)) await payAll(house, id)
     const { arrive } = await import('../night-audit/support.ts')
     for (const id of stays.slice(0, 2)) await arrive(house, id)
+    const { userId } = await makeUser({ [house.tenantId]: 'finance' })
+    await inTenant(
+      house.tenantId,
+      async (trx) => {
+        const head = { bookId: house.bookId, propertyId: house.propertyId }
+        const cashAccountId = await createCashAccount(trx, { ...head, kind: 'bank', code: 'BANK9', name: 'Banco' })
+        const receipt = { cashAccountId, method: 'bank' as const, amount: 12_345, receivedOn: house.day(-2) }
+        await createReceipt(trx, receipt, { ownOf: null, judge: () => {} })
+      },
+      { actor: { type: 'user', id: userId } },
+    )
     await closeOpenDay(house)
     await posted()
     const date = house.day(-2)
     const day = await ask('daily-revenue')
+    expect(valueOf(day, 'payments', 'received_bank')?.day).to.equal(12_345)
     expect(day.meta).to.include({ endDate: date, provisional: true })
     const range = { startDate: date, endDate: date }
     const { totals } = await ask('occupancy', range)
@@ -204,6 +275,10 @@ describe('reports of a house', () => {
     }
     await posted()
     const date = house.day(-2)
+    await owe(other, [
+      { dueOn: house.day(-5), amount: 30_000 },
+      { dueOn: house.day(9), amount: 50_000 },
+    ])
     const refused = await owner.get(`reports/financial-overview?startDate=${date}&endDate=${date}`)
     if (refused.status === 403) {
       expect(refused.body.code).to.equal('feature_not_enabled')
@@ -218,9 +293,15 @@ describe('reports of a house', () => {
       endDate: date,
       compare: 'previous_period',
     })
+    const sum = (field: string) => data.reduce((all, row) => all + ((row[field] as number | null) ?? 0), 0)
     expect(data).to.have.length(2)
     expect(totals).to.include({ sold: 3, available: 6, occupancy: '0.5000' })
-    const sum = (field: string) => data.reduce((all, row) => all + ((row[field] as number | null) ?? 0), 0)
+    const overdue = { overdueReceivables: 30_000, overduePayables: 30_000 }
+    expect(data.find((row) => row['propertyId'] === other.propertyId)).to.include(overdue)
+    expect(data.find((row) => row['propertyId'] === house.propertyId)).to.include({ overdueReceivables: 0 })
+    expect(totals).to.include(overdue)
+    expect(totals['compared']).to.include(overdue)
+    expect([totals['goppar'], totals['grossOperatingProfit']]).to.deep.equal([null, sum('grossOperatingProfit')])
     expect([totals['roomRevenue'], totals['result'], totals['totalRevenue']]).to.deep.equal([
       sum('roomRevenue'),
       sum('result'),
