@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { readPart } from '../../db/reports/runs.ts'
-import { approvePayable, createPayable, createSupplier, submitPayable } from '../../db/accounts-payable/index.ts'
-import { createCustomer, createReceipt, createReceivable, issueReceivable } from '../../db/accounts-receivable/index.ts'
+import { createReceipt } from '../../db/accounts-receivable/index.ts'
 import { createCashAccount } from '../../db/cash/index.ts'
-import { assignNumber } from '../../db/documents/index.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
@@ -14,6 +12,7 @@ import { deskOf, openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
+import { owe } from './owing.ts'
 
 type Row = Record<string, unknown> & { group: string; key: string; day: number | string | null }
 type Answer = { meta: Record<string, unknown>; data: Row[]; totals: Record<string, unknown> }
@@ -35,61 +34,6 @@ describe('reports of a house', () => {
   const posted = () => house.inHouse((trx) => postWaiting(house.bookId, (work) => work(trx)))
   const valueOf = ({ data }: Answer, group: string, key: string) =>
     data.find((row) => row.group === group && row.key === key)
-
-  /** An invoice and a bill of a house that are due on these days. */
-  const owe = async (of: House, installments: { dueOn: string; amount: number }[]) => {
-    const [maker, judge] = [await makeUser({ [of.tenantId]: 'finance' }), await makeUser({ [of.tenantId]: 'owner' })]
-    const as = ({ userId }: { userId: string }) => ({ actor: { type: 'user' as const, id: userId } })
-    const { bookId, propertyId } = of
-    const issuedOn = of.day(-10)
-    const amount = installments.reduce((sum, one) => sum + one.amount, 0)
-    const payableId = await inTenant(
-      of.tenantId,
-      async (trx) => {
-        const account = async (code: string) =>
-          (await sql<{ id: string }>(trx, `select id from account where book_id = ? and code = ?`, [bookId, code]))[0]!
-            .id
-        const customerId = await createCustomer(trx, {
-          kind: 'company',
-          legalName: 'Do Mar S.A.',
-          currency: 'BRL',
-          termDays: 5,
-        })
-        const lines = [{ description: 'Hall', unitAmount: amount, accountId: await account('4.3.08') }]
-        const receivableId = await createReceivable(trx, {
-          bookId,
-          propertyId,
-          customerId,
-          issuedOn,
-          lines,
-          installments,
-        })
-        await issueReceivable(trx, receivableId, null, null)
-        await assignNumber(trx, 'receivable', receivableId)
-        const supplierId = await createSupplier(trx, { legalName: 'Lavanderia Ondas Ltda' })
-        const bought = [{ description: 'Laundry', accountId: await account('5.1.09'), amount }]
-        const bill = {
-          bookId,
-          propertyId,
-          supplierId,
-          kind: 'bill' as const,
-          number: 'A1',
-          issuedOn,
-          lines: bought,
-          installments,
-        }
-        const id = await createPayable(trx, bill, { features: ['suppliers'] })
-        await submitPayable(trx, id, null)
-        return id
-      },
-      as(maker),
-    )
-    await inTenant(
-      of.tenantId,
-      (trx) => approvePayable(trx, payableId, { role: 'owner', expectedVersion: null }, null),
-      as(judge),
-    )
-  }
 
   it('taxes of prices have the names of their rules', async () => {
     house = await makeLateHouse(2, { units: 2, taxes: true })

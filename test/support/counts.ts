@@ -15,3 +15,13 @@ export const wrongTotals: string = Object.entries(countedLists)
   })
   .concat(wrongDays)
   .join(' union all ')
+
+/** Changes of totals by hand, each of one list by its name: in a tenant and one of its houses. */
+export const brokenTotals: Readonly<Record<string, string>> = {
+  reservation: `insert into list_count (tenant_id, list, property_id, status, n) values (:tenantId, 'reservation', :propertyId, 'no_show', 1)`,
+  journal_entry: `update list_count set n = n + 1 where (tenant_id, list, seq) =
+    (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'journal_entry' limit 1)`,
+  guest: `delete from list_count where (tenant_id, list, seq) =
+    (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
+  audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
+}
