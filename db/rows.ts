@@ -238,6 +238,13 @@ export interface AuditChainRow {
   problem: string | null
 }
 
+export interface AuditDayRow {
+  chain: string
+  day: string
+  tenantId: string | null
+  n: number
+}
+
 export interface AuditEntryRow {
   id: string
   chain: string
@@ -2191,6 +2198,9 @@ export interface ListCountRow {
   kind: string | null
   n: number
   folded: boolean
+  journalId: string | null
+  periodId: string | null
+  channelConnectionId: string | null
 }
 
 export interface LostItemRow {
@@ -4666,6 +4676,13 @@ export interface UnitBlockStayRow {
   at: Date
 }
 
+export interface UnitBlockUnitRow {
+  tenantId: string
+  id: string
+  unitBlockId: string
+  unitId: string
+}
+
 export interface UnitPoolRow {
   tenantId: string
   id: string
@@ -4908,6 +4925,7 @@ export interface Rows {
   approval_policy: ApprovalPolicyRow
   attachment: AttachmentRow
   audit_chain: AuditChainRow
+  audit_day: AuditDayRow
   audit_entry: AuditEntryRow
   automation: AutomationRow
   balance_transaction: BalanceTransactionRow
@@ -5153,6 +5171,7 @@ export interface Rows {
   unit_assignment: UnitAssignmentRow
   unit_block: UnitBlockRow
   unit_block_stay: UnitBlockStayRow
+  unit_block_unit: UnitBlockUnitRow
   unit_pool: UnitPoolRow
   unit_type: UnitTypeRow
   unit_type_pool: UnitTypePoolRow
@@ -5279,6 +5298,13 @@ export const tables = {
     documents: [],
     filled: ['seq', 'hash', 'chainedAt', 'verifiedThrough'],
     nullable: ['verifiedAt', 'problem'],
+    computed: [],
+  },
+  audit_day: {
+    fields: ['chain', 'day', 'tenantId', 'n'],
+    documents: [],
+    filled: [],
+    nullable: ['tenantId'],
     computed: [],
   },
   audit_entry: {
@@ -6024,10 +6050,10 @@ export const tables = {
     computed: [],
   },
   list_count: {
-    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded'],
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId'],
     documents: [],
     filled: ['tenantId', 'seq', 'folded'],
-    nullable: ['propertyId', 'bookId', 'status', 'kind'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId'],
     computed: [],
   },
   lost_item: {
@@ -6993,6 +7019,13 @@ export const tables = {
     fields: ['tenantId', 'id', 'unitBlockId', 'reservationId', 'unitId', 'displaced', 'at'],
     documents: [],
     filled: ['tenantId', 'id', 'at'],
+    nullable: [],
+    computed: [],
+  },
+  unit_block_unit: {
+    fields: ['tenantId', 'id', 'unitBlockId', 'unitId'],
+    documents: [],
+    filled: ['tenantId', 'id'],
     nullable: [],
     computed: [],
   },

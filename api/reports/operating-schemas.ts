@@ -168,7 +168,14 @@ export const cost = {
 }
 export const InventoryCostRow = Obj({ key: Text(1, 60), ...cost }, { title: 'InventoryCostRow' })
 
-const overview = { ...figures, result: SignedAmount, deposits: SignedAmount, cash: Money }
+const overview = {
+  ...figures,
+  result: SignedAmount,
+  deposits: SignedAmount,
+  overdueReceivables: SignedAmount,
+  overduePayables: SignedAmount,
+  cash: Money,
+}
 export const overviewTotals = { ...overview, compared: Opt(Obj(overview)) }
 export const OverviewRow = Obj(
   { propertyId: Uuid, bookId: Uuid, currency: Currency, ...overviewTotals },

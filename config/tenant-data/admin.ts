@@ -11,6 +11,7 @@ export const adminData = [
     kept('bills are kept for five years', 'subscription_invoice', 'subscription_invoice_line', 'invoice_payment'),
   ),
   ...kept('the trail is kept for five years', 'audit_entry'),
+  { table: 'audit_day', keep: 'the trail is kept for five years', leave: 'follows from the entries that it counts' },
   ...staying('superusers belong to their installation', kept('the trail is kept for five years', 'support_session')),
   ...staying('can be made again', inner('the export itself', 'tenant_export', 'tenant_export_part')),
   ...staying('counts what this installation did', [

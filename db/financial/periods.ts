@@ -100,16 +100,18 @@ const periods = pageOf(FiscalPeriod, {
   },
 })
 
-/** Counts the entries and lines in periods. */
+/** The numbers of entries and lines in periods, as they are kept. */
 const countsOf = async (trx: Trx, ids: readonly string[]) => {
   const { tenantId } = contextOf(trx)
   const rows = await sql<{ id: string; entries: number; lines: number }>(
     trx,
-    `select p.id,
-       (select count(*) from journal_entry e where e.tenant_id = :tenantId and e.book_id = p.book_id and e.period_id = p.id) as entries,
+    `select p.id, coalesce(e.n, 0)::bigint as entries,
        (select coalesce(sum(b.line_count), 0)::bigint from account_balance b where b.tenant_id = :tenantId and b.book_id = p.book_id
           and b.period_id = p.id) as lines
-     from fiscal_period p where p.tenant_id = :tenantId and p.id = any(cast(:ids as uuid[]))`,
+     from fiscal_period p
+     left join (select c.period_id, sum(c.n) as n from list_count c
+       where c.tenant_id = :tenantId and c.list = 'journal_entry' and c.period_id = any(cast(:ids as uuid[])) group by c.period_id) e on e.period_id = p.id
+     where p.tenant_id = :tenantId and p.id = any(cast(:ids as uuid[]))`,
     { tenantId, ids: [...ids] },
   )
   return new Map(rows.map(({ id, ...counts }) => [id, counts]))

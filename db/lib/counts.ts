@@ -12,7 +12,7 @@ export const countedLists = {
   guest: ['status'],
   receivable: ['property_id', 'book_id', 'status', 'kind'],
   payable: ['property_id', 'book_id', 'status', 'kind'],
-  journal_entry: ['book_id', 'kind'],
+  journal_entry: ['book_id', 'kind', 'journal_id', 'period_id'],
   message: ['property_id', 'status', 'kind'],
   issue: ['property_id', 'status', 'kind'],
   posting_event: ['property_id', 'book_id', 'status'],
@@ -62,6 +62,7 @@ export const countedLists = {
   suppression: ['kind'],
   report_run: ['status'],
   campaign: ['property_id', 'status'],
+  channel_push: ['channel_connection_id', 'status', 'kind'],
 } as const
 export type CountedList = keyof typeof countedLists
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { linkChain, unchained, verifyChain } from '../../db/admin/index.ts'
+import { linkChain, searchOwnTrail, searchTrail, unchained, verifyChain } from '../../db/admin/index.ts'
 import { audit } from '../../db/lib/audit.ts'
+import type { Condition } from '../../db/lib/conditions.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { makeTenant } from '../auth/support.ts'
 import { useDatabase } from '../support/database.ts'
@@ -15,7 +16,7 @@ describe('the chain of the audit trail', function () {
   }
   const check = async (chain: string) => (await inPlatform((trx) => verifyChain(trx, chain, null))).problem
   /** As somebody who is beyond every wall: triggers off. */
-  const forge = async (text: string, values: unknown[]) => {
+  const forge = async (text: string, values: unknown[] | Record<string, unknown>) => {
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`set local session_replication_role = replica`)
       await sql(trx, text, values as never)
@@ -69,6 +70,45 @@ describe('the chain of the audit trail', function () {
     await link()
     expect(await waiting()).to.deep.equal([])
     expect(await check(tenantId)).to.equal(null)
+  })
+
+  it('is counted by days as its rows are, linked or not, whatever instants a search begins and ends at', async () => {
+    const tenantId = await makeTenant()
+    const entries = (subject: string, count: number) =>
+      forge(
+        `insert into audit_entry (chain, tenant_id, at, actor_type, action, subject_type, subject_id, request_id)
+         select :tenantId, :tenantId, now() - make_interval(hours => n * 5), 'user', 'thing.change', 'Thing', :subject, 'x' from generate_series(1, :count) n`,
+        { tenantId, subject, count },
+      )
+    await entries('linked', 90)
+    await link()
+    await entries('waiting', 60)
+    const everything = { operator: 'and', value: [] } as unknown as Condition
+    const differing: string[] = []
+    const hourMs = 3_600_000
+    const now = Date.now()
+    for (const [hoursBack, hours] of [[480, 480], [451, 450], [300, 170], [200, 49], [96, 20], [30, 30], [5, 3]] as const) {
+      const from = new Date(now - hoursBack * hourMs).toISOString()
+      const to = new Date(now - (hoursBack - hours) * hourMs).toISOString()
+      const asked = { from, to, page: 1, limit: 20 }
+      const own = await inTenant(tenantId, (trx) => searchOwnTrail(trx, { ...asked, scope: everything, propertyIds: null }))
+      const operators = await inPlatform((trx) => searchTrail(trx, { ...asked, tenantId }))
+      const all = await inPlatform((trx) => searchTrail(trx, asked))
+      const [rows] = await sql<{ own: number; all: number }>(
+        world.database.admin,
+        `select count(*) filter (where chain = :tenantId)::int as own, count(*)::int as all from audit_entry where at >= :from and at <= :to`,
+        { tenantId, from, to },
+      )
+      const totals = [own.total, operators.total, all.total].join()
+      if (totals !== [rows!.own, rows!.own, rows!.all].join()) differing.push(`${hoursBack} ${hours}: ${totals} ${JSON.stringify(rows)}`)
+    } // oxfmt-ignore
+    expect(differing).to.deep.equal([])
+    const [kept] = await sql<{ n: number }>(
+      world.database.admin,
+      `select sum(n)::int as n from audit_day where chain = ?`,
+      [tenantId],
+    )
+    expect(kept?.n).to.be.at.least(90)
   })
 
   it('cannot be changed by the service or the owner, and tells what was done to it beyond them', async () => {

@@ -2,14 +2,32 @@ import { expect } from 'chai'
 import { todayIn } from '../../config/time.ts'
 import { grantEntitlement } from '../../db/admin/index.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
-import { inPlatform, sql } from '../../db/lib/connection.ts'
+import {
+  addDocument,
+  addNote,
+  deleteOldImages,
+  verifyDocument,
+  alertsOf,
+  blockAgainst,
+  blockGuest,
+  blocksAmong,
+  deleteDocument,
+  findByDocumentAndEmail,
+  matchGuests,
+  readBlockFacts,
+  taxpayerOf,
+} from '../../db/guests/index.ts'
+import { listDocuments as readGuestDocuments } from '../../db/guests/documents/documents.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { countedLists, foldCounts } from '../../db/lib/counts.ts'
+import { runDue } from '../../workers/lib/run-due.ts'
 import { forgetLimits, makeSuperuser, makeUser, signIn } from '../auth/support.ts'
 import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
 import { clientOf } from '../support/client.ts'
-import { wrongTotals } from '../support/counts.ts'
+import { brokenTotals, wrongTotals } from '../support/counts.ts'
 import { makeHouse, timeZone } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makePayables } from '../support/payables.ts'
@@ -34,6 +52,7 @@ describe('Lists and the size of their tables', function () {
   let house: House
   let owner: Desk
   let ownerToken: string
+  let ownerId: string
 
   const rows = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     sql<Row>(world.database.admin, text, values)
@@ -44,6 +63,7 @@ describe('Lists and the size of their tables', function () {
     await forgetLimits(world)
     const member = await makeUser()
     await house.inHouse((trx) => addMembership(trx, { userId: member.userId, role: 'owner', propertyIds: null }))
+    ownerId = member.userId
     ownerToken = (await signIn(world, member)).token
     owner = deskOf(world, house.tenantId, ownerToken)
     for (const key of ['webhooks', 'channels'])
@@ -79,6 +99,24 @@ describe('Lists and the size of their tables', function () {
     expect(await differing()).to.deep.equal([])
   })
 
+  it('finds a total that somebody changed, by the name of its list and what it is of', async () => {
+    for (const [list, statement] of Object.entries(brokenTotals)) {
+      const found = await world.database.admin
+        .transaction(async (trx) => {
+          await sql(trx, statement, { tenantId: house.tenantId, propertyId: house.propertyId })
+          await trx.rollback(await sql(trx, wrongTotals))
+        })
+        .then(
+          () => [],
+          (seen: unknown) => seen as { list: string; tenantId: string }[],
+        )
+      expect(
+        found.map((one) => `${one.list} ${one.tenantId}`),
+        list,
+      ).to.deep.equal([`${list} ${house.tenantId}`])
+    }
+  })
+
   describe('with tables that have grown', () => {
     let person: { token: string }
     let operator: { token: string }
@@ -106,6 +144,12 @@ describe('Lists and the size of their tables', function () {
             ...(originals[table] ? { original: originals[table] } : {}),
           })
         await sql(trx, `delete from list_count`)
+        await sql(trx, `delete from audit_day`)
+        await sql(
+          trx,
+          `insert into audit_day (chain, day, tenant_id, n) select chain, (at at time zone 'UTC')::date, tenant_id, count(*) from audit_entry
+           where hash is not null group by 1, 2, 3`,
+        )
         for (const [table, columns] of Object.entries(countedLists)) {
           const by = columns.join(', ')
           await sql(
@@ -164,6 +208,90 @@ describe('Lists and the size of their tables', function () {
       expect(found.growing.filter(([list, query]) => !growing[list]?.slice(1).includes(query))).to.deep.equal([])
       expect(Object.keys(growing).filter((list) => found.growing.every(([one]) => one !== list))).to.deep.equal([])
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
+    })
+
+    it('visits no job that is not due where those that are due are looked for', async () => {
+      await rows(
+        `insert into jobs (id, queue, kind, payload, run_at, ready, request_id, actor)
+         select gen_random_uuid(), 'inventory', 'inventory.expire-hold', '{}', now() + make_interval(days => n), false, 'later', '{}' from generate_series(1, ?) n`,
+        [added],
+      )
+      await rows(`vacuum analyze jobs`)
+      const visits = await rowsVisited(world.database)
+      try {
+        const asked = await readsOf(() => runDue({ kinds: ['inventory.expire-hold'] }))
+        expect(asked).to.have.length.above(0)
+        expect(await visits.of(null, asked)).to.be.below(most)
+      } finally {
+        await visits.end()
+        await rows(`delete from jobs where request_id = 'later'`)
+      }
+    })
+
+    it('visits no more rows where a person is looked for under all profiles', async () => {
+      const guestId = idOf('guest', 'n')
+      const [person] = await rows<{ id: string }>(
+        `select g.id from guest g join guest_key k on k.tenant_id = g.tenant_id and k.guest_id = g.id where g.tenant_id = ? and g.status = 'active' limit 1`,
+        [house.tenantId],
+      )
+      const personId = person!.id
+      const by = (work: (trx: Trx) => Promise<unknown>) =>
+        inTenant(house.tenantId, work, { actor: { type: 'user', id: ownerId } })
+      const documentId = (await by((trx) =>
+        addDocument(trx, personId, { kind: 'cpf', countryCode: 'BR', number: '12345678909' } as never),
+      )) as string
+      await by((trx) => addNote(trx, personId, { text: 'late', audience: 'front_desk', alertAt: 'check_in' }))
+      const blockId = (await by((trx) => blockGuest(trx, personId, { level: 'warn', reason: 'noise' }))) as string
+      await world.database.admin.transaction(async (trx) => {
+        await sql(trx, `set local session_replication_role = replica`)
+        // Every second profile is merged into the one before it.
+        await sql(
+          trx,
+          `update guest set status = 'merged', merged_into_id = m.into_id
+           from (select ${guestId} as id, case n when 2 then :personId else ${idOf('guest', 'n - 1')} end as into_id from generate_series(2, ${added}, 2) n) m
+           where guest.id = m.id`,
+          { personId },
+        )
+        await sql(
+          trx,
+          `insert into guest_document_file (tenant_id, guest_id, document_id, side, media_type, bytes, sha256, blob_id)
+           values (?, ?, ?, 'front', 'image/png', 1, sha256('x'), gen_random_uuid())`,
+          [house.tenantId, personId, documentId],
+        )
+      })
+      await rows(`vacuum analyze guest`)
+      const inTrx = (work: (trx: Trx) => Promise<unknown>) => () => by(work).catch(() => {})
+      const looks: Record<string, () => Promise<unknown>> = {
+        alerts: inTrx((trx) => alertsOf(trx, [personId], { audiences: ['front_desk'], alertAt: 'check_in' })),
+        taxpayer: inTrx((trx) => taxpayerOf(trx, personId)),
+        'a block of a person': inTrx((trx) =>
+          blockAgainst(trx, house.propertyId, { guestIds: [personId], documentNumber: '12345678909' }),
+        ),
+        'blocks among': inTrx((trx) => blocksAmong(trx, house.propertyId, 'select unnest(?::uuid[])', [personId])),
+        'a new block': inTrx((trx) =>
+          blockGuest(trx, personId, { level: 'warn', reason: 'noise', propertyId: house.propertyId }),
+        ),
+        'a document that is verified': inTrx((trx) =>
+          verifyDocument(trx, personId, documentId, { decision: 'verified', method: 'in_person' }),
+        ),
+        'images that are over': inTrx(deleteOldImages),
+        'facts of a block': inTrx((trx) => readBlockFacts(trx, personId, blockId)),
+        duplicates: inTrx((trx) => matchGuests(trx, personId)),
+        'a document': inTrx((trx) => deleteDocument(trx, personId, documentId)),
+        documents: inTrx((trx) => readGuestDocuments(trx, [personId])),
+        'a booker from outside': inTrx((trx) => findByDocumentAndEmail(trx, '12345678909', 'a@guests.example')),
+      }
+      const visits = await rowsVisited(world.database)
+      try {
+        const found: Record<string, number> = {}
+        for (const [name, look] of Object.entries(looks)) {
+          const asked = await readsOf(look)
+          found[name] = asked.length === 0 ? -1 : await visits.of(house.tenantId, asked)
+        }
+        expect(Object.entries(found).filter(([, n]) => n < 0 || n > most)).to.deep.equal([])
+      } finally {
+        await visits.end()
+      }
     })
   })
 })

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { extractText, getDocumentProxy } from 'unpdf'
 import { readPart } from '../../db/reports/runs.ts'
-import { sql } from '../../db/lib/connection.ts'
+import { createReceipt } from '../../db/accounts-receivable/index.ts'
+import { createCashAccount } from '../../db/cash/index.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
 import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
@@ -10,6 +12,7 @@ import { deskOf, openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
+import { owe } from './owing.ts'
 
 type Row = Record<string, unknown> & { group: string; key: string; day: number | string | null }
 type Answer = { meta: Record<string, unknown>; data: Row[]; totals: Record<string, unknown> }
@@ -56,10 +59,22 @@ describe('reports of a house', () => {
     for (const id of stays.slice(0, 2)) await payAll(house, id)
     const { arrive } = await import('../night-audit/support.ts')
     for (const id of stays.slice(0, 2)) await arrive(house, id)
+    const { userId } = await makeUser({ [house.tenantId]: 'finance' })
+    await inTenant(
+      house.tenantId,
+      async (trx) => {
+        const head = { bookId: house.bookId, propertyId: house.propertyId }
+        const cashAccountId = await createCashAccount(trx, { ...head, kind: 'bank', code: 'BANK9', name: 'Banco' })
+        const receipt = { cashAccountId, method: 'bank' as const, amount: 12_345, receivedOn: house.day(-2) }
+        await createReceipt(trx, receipt, { ownOf: null, judge: () => {} })
+      },
+      { actor: { type: 'user', id: userId } },
+    )
     await closeOpenDay(house)
     await posted()
     const date = house.day(-2)
     const day = await ask('daily-revenue')
+    expect(valueOf(day, 'payments', 'received_bank')?.day).to.equal(12_345)
     expect(day.meta).to.include({ endDate: date, provisional: true })
     const range = { startDate: date, endDate: date }
     const { totals } = await ask('occupancy', range)
@@ -204,6 +219,10 @@ describe('reports of a house', () => {
     }
     await posted()
     const date = house.day(-2)
+    await owe(other, [
+      { dueOn: house.day(-5), amount: 30_000 },
+      { dueOn: house.day(9), amount: 50_000 },
+    ])
     const refused = await owner.get(`reports/financial-overview?startDate=${date}&endDate=${date}`)
     if (refused.status === 403) {
       expect(refused.body.code).to.equal('feature_not_enabled')
@@ -218,9 +237,15 @@ describe('reports of a house', () => {
       endDate: date,
       compare: 'previous_period',
     })
+    const sum = (field: string) => data.reduce((all, row) => all + ((row[field] as number | null) ?? 0), 0)
     expect(data).to.have.length(2)
     expect(totals).to.include({ sold: 3, available: 6, occupancy: '0.5000' })
-    const sum = (field: string) => data.reduce((all, row) => all + ((row[field] as number | null) ?? 0), 0)
+    const overdue = { overdueReceivables: 30_000, overduePayables: 30_000 }
+    expect(data.find((row) => row['propertyId'] === other.propertyId)).to.include(overdue)
+    expect(data.find((row) => row['propertyId'] === house.propertyId)).to.include({ overdueReceivables: 0 })
+    expect(totals).to.include(overdue)
+    expect(totals['compared']).to.include(overdue)
+    expect([totals['goppar'], totals['grossOperatingProfit']]).to.deep.equal([null, sum('grossOperatingProfit')])
     expect([totals['roomRevenue'], totals['result'], totals['totalRevenue']]).to.deep.equal([
       sum('roomRevenue'),
       sum('result'),

@@ -37,6 +37,7 @@ const open = new Set([
 
 /** Row-level security by tenant or by the scope of the platform; a row may belong to no tenant. */
 const platform = new Set([
+  'audit_day',
   'audit_entry',
   'billing_adjustment',
   'entitlement_grant',

@@ -1,5 +1,9 @@
 import { countedLists } from '../../db/lib/counts.ts'
 
+const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
+    select chain, tenant_id, (at at time zone 'UTC')::date as day, count(*) as n from audit_entry where hash is not null group by 1, 2, 3
+    union all select chain, tenant_id, day, -n from audit_day) x group by chain, day having sum(n) <> 0`
+
 /** A statement that finds where the total of a list is not the number of its rows. */
 export const wrongTotals: string = Object.entries(countedLists)
   .map(([list, columns]) => {
@@ -9,4 +13,15 @@ export const wrongTotals: string = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
+  .concat(wrongDays)
   .join(' union all ')
+
+/** Changes of totals by hand, each of one list by its name: in a tenant and one of its houses. */
+export const brokenTotals: Readonly<Record<string, string>> = {
+  reservation: `insert into list_count (tenant_id, list, property_id, status, n) values (:tenantId, 'reservation', :propertyId, 'no_show', 1)`,
+  journal_entry: `update list_count set n = n + 1 where (tenant_id, list, seq) =
+    (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'journal_entry' limit 1)`,
+  guest: `delete from list_count where (tenant_id, list, seq) =
+    (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
+  audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
+}

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { UnrecoverableError } from 'bullmq'
+import { queueNames } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { markDispatched } from '../../db/jobs/index.ts'
@@ -28,13 +29,15 @@ type Chosen = Pick<RunDueOptions, 'kinds' | 'queues'> & { aheadMs: number }
 
 const takeDue = ({ aheadMs, kinds, queues }: Chosen) =>
   inPlatform(async (trx) => {
+    // By the indexes of jobs that are ready and of those that wait: those of stays to come are many, and none of them is due.
+    const isDue = `status = 'pending' and run_at <= (select clock_timestamp() + make_interval(secs => cast(:aheadMs as float8) / 1000.0))
+      and (cast(:kinds as text[]) is null or kind = any(:kinds)) and queue = any(cast(:queues as text[]))`
     const due = await sql<Candidate>(
       trx,
       `select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent, 0 as delay_ms from jobs
-       where status = 'pending' and run_at <= clock_timestamp() + make_interval(secs => cast(:aheadMs as float8) / 1000.0)
-         and (cast(:kinds as text[]) is null or kind = any(:kinds)) and (cast(:queues as text[]) is null or queue = any(:queues))
+       where status = 'pending' and id in (select id from jobs where ready and ${isDue} union all select id from jobs where not ready and ${isDue})
        order by array_position(array['urgent', 'normal', 'bulk'], class), run_at, seq limit 50 for update skip locked`,
-      { aheadMs, kinds: kinds ?? null, queues: queues ?? null },
+      { aheadMs, kinds: kinds ?? null, queues: queues ?? queueNames },
     )
     if (due.length > 0)
       markDispatched(

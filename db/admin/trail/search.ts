@@ -1,9 +1,10 @@
 import { invalid } from '../../../config/errors.ts'
 import { ApiError } from '../../../config/errors.ts'
+import { isAlways } from '../../lib/conditions.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../../lib/connection.ts'
-import { inScope, readPage, where } from '../../lib/paging.ts'
+import { allOf, inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Part } from '../../lib/paging.ts'
 
 export type AuditEntry = {
@@ -41,8 +42,10 @@ const columns = `e.id, e.tenant_id, e.at, e.actor_type, e.actor_id, e.support_se
   e.request_id, e.job_id, e.address, e.seq, encode(e.hash, 'hex') as hash`
 const mostDays = 92
 
-/** Bounds of a search in time: 92 days at most, and the last 92 where none are given; none where one record is asked for. */
-const boundsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => {
+type Bounds = { from: Date; to: Date }
+
+/** Bounds of a search in time: 92 days at most, and the last 92 where none are given; null where one record is asked for. */
+const boundsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Bounds | null> => {
   const { from, to, subjectId, requestId, supportSessionId } = filter
   const isNarrow = [subjectId, requestId, supportSessionId].some((value) => value !== undefined)
   const row = await sqlOne<{ reversed: boolean; long: boolean; from: Date; to: Date }>(
@@ -53,7 +56,7 @@ const boundsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => {
     { from: from ?? null, to: to ?? null, days: mostDays },
   )
   if (row?.reversed) throw invalid([{ field: 'to', message: 'must not be before from' }])
-  if (isNarrow) return [...where('e.at >= ?', from), ...where('e.at <= ?', to)]
+  if (isNarrow) return null
   if (row?.long)
     throw new ApiError(
       'range_too_long',
@@ -62,15 +65,16 @@ const boundsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => {
         errors: [{ field: 'from', message: `must be at most ${mostDays} days before to` }],
       },
     )
-  return [...where('e.at >= ?', row?.from), ...where('e.at <= ?', row?.to)]
+  return row
 }
 
 /** An action and those below it: `entitlement` finds `entitlement.grant`. */
 const actionPart = (action: string | undefined): Part[] =>
   action === undefined ? [] : [{ text: `starts_with(e.action, ?)`, values: [action] }]
 
-const conditionsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> => [
-  ...(await boundsOf(trx, filter)),
+const conditionsOf = (filter: AuditFilter, bounds: Bounds | null): Part[] => [
+  ...where('e.at >= ?', bounds?.from ?? filter.from),
+  ...where('e.at <= ?', bounds?.to ?? filter.to),
   ...where('e.actor_id = ?', filter.actorId),
   ...actionPart(filter.action),
   ...where('e.subject_type = ?', filter.subjectType),
@@ -79,18 +83,56 @@ const conditionsOf = async (trx: AnyTrx, filter: AuditFilter): Promise<Part[]> =
   ...where('e.support_session_id = ?', filter.supportSessionId),
 ]
 
+const dayMs = 86_400_000
+
+/**
+ * The number of entries between two instants, for searches by nothing else. Linked entries of whole days are counted already; those of the first and the last
+ * day, and those that are not linked yet, are counted here.
+ */
+const totalOf = (chain: string | null | undefined, { from, to }: Bounds): Part | null => {
+  const firstDay = new Date(Math.ceil(from.getTime() / dayMs) * dayMs)
+  const endDay = new Date(Math.floor(to.getTime() / dayMs) * dayMs)
+  if (firstDay >= endDay) return null
+  const entries = (...conditions: Part[]): Part => {
+    const { text, values } = allOf([...where('e.chain = ?', chain), ...conditions])
+    return { text: `(select count(*) from audit_entry e where ${text})`, values }
+  }
+  const days = allOf([
+    ...where('d.chain = ?', chain),
+    ...where('d.day >= ?::date', firstDay.toISOString().slice(0, 10)),
+    ...where('d.day < ?::date', endDay.toISOString().slice(0, 10)),
+  ])
+  const parts = [
+    { text: `(select coalesce(sum(d.n), 0)::bigint from audit_day d where ${days.text})`, values: days.values },
+    entries({ text: 'e.hash is null', values: [] }, ...where('e.at >= ?', firstDay), ...where('e.at < ?', endDay)),
+    entries(...where('e.at >= ?', from), ...where('e.at < ?', firstDay)),
+    entries(...where('e.at >= ?', endDay), ...where('e.at <= ?', to)),
+  ]
+  return {
+    text: `select ${parts.map(({ text }) => text).join(' + ')} as total`,
+    values: parts.flatMap(({ values }) => values),
+  }
+}
+
+/** Tells whether a search asks for nothing but days, so that its entries are counted by days. */
+const isByDays = ({ actorId, action, subjectType }: AuditFilter): boolean =>
+  [actorId, action, subjectType].every((value) => value === undefined)
+
 /** Entries of all chains, newest first. */
-export const searchTrail = async (trx: PlatformTrx, filter: AuditFilter): Promise<Page<AuditEntry>> =>
-  readPage<AuditEntry>(
+export const searchTrail = async (trx: PlatformTrx, filter: AuditFilter): Promise<Page<AuditEntry>> => {
+  const bounds = await boundsOf(trx, filter)
+  return readPage<AuditEntry>(
     trx,
     {
       columns,
       from: 'audit_entry e',
-      conditions: [...where('e.chain = ?', filter.tenantId), ...(await conditionsOf(trx, filter))],
+      conditions: [...where('e.chain = ?', filter.tenantId), ...conditionsOf(filter, bounds)],
+      total: bounds && isByDays(filter) ? totalOf(filter.tenantId, bounds) : null,
       order: 'e.at desc, e.id',
     },
     filter,
   )
+}
 
 /** Subjects whose records belong to houses: entries of others are of the whole tenant. */
 const ofHouses = `(e.subject_id is null or not exists (select from property p where p.id::text = e.subject_id and not (p.id = any(?::uuid[]))))`
@@ -104,6 +146,8 @@ export const searchOwnTrail = async (
   { scope, propertyIds, ...filter }: AuditFilter & { scope: Condition; propertyIds: readonly string[] | null },
 ): Promise<Page<AuditEntry>> => {
   const { tenantId } = contextOf(trx)
+  const bounds = await boundsOf(trx, filter)
+  const seesAll = isAlways(scope) && propertyIds === null
   const { total, rows } = await readPage<AuditEntry>(
     trx,
     {
@@ -111,10 +155,11 @@ export const searchOwnTrail = async (
       from: 'audit_entry e',
       conditions: [
         ...where('e.chain = ?', tenantId),
-        ...(await conditionsOf(trx, filter)),
+        ...conditionsOf(filter, bounds),
         ...inScope(scope, { subjectType: 'e.subject_type', propertyId: null }),
         ...(propertyIds === null ? [] : [{ text: ofHouses, values: [propertyIds] }]),
       ],
+      total: bounds && seesAll && isByDays(filter) ? totalOf(tenantId, bounds) : null,
       order: 'e.at desc, e.id',
     },
     filter,

@@ -61,7 +61,13 @@ const paymentsByMethod: List = {
        union all
        select r.tenant_id, r.property_id, cast(r.succeeded_at at time zone y.timezone as date), o.method, 0, 0, r.amount
        from refund r join payment o on o.tenant_id = r.tenant_id and o.id = r.payment_id join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
-       where ${ofHouses('r')} and r.status = 'succeeded') x
+       where ${ofHouses('r')} and r.status = 'succeeded'
+       union all
+       select c.tenant_id, c.property_id, c.received_on, c.method, 1, c.amount, 0 from receipt c
+       where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and c.status = 'recorded'
+       union all
+       select c.tenant_id, c.property_id, f.ended_on, c.method, 0, 0, f.amount from receipt_refund f join receipt c on c.tenant_id = f.tenant_id and c.id = f.receipt_id
+       where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and f.status = 'succeeded') x
      ${named('x')} where ${inDays('x.date')} group by x.date, p.name, x.method order by x.date, p.name, x.method`,
   summed: ['count', 'received', 'refunded', 'net'],
   isDated: true,

@@ -131,7 +131,10 @@ const ofLedger = async (trx: Trx, { id, bookId }: House, ranges: Ranges, word: (
 
 type Paid = { method: string; received: number; refunded: number }
 
-/** Money that came and went back, by method: dated by the business day of payments, and by the day on which a refund succeeded. */
+/**
+ * Money that came and went back, by method: payments by their business day and receipts by the day that they came on, refunds of both by the day on which they
+ * succeeded. A receipt that stands for a payment or a credit note is no money of its own.
+ */
 const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
   sql<Paid>(
     trx,
@@ -142,7 +145,14 @@ const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
        union all
        select p.method, 0, r.amount from refund r join payment p on p.tenant_id = r.tenant_id and p.id = r.payment_id
        where r.tenant_id = :tenantId and r.property_id = :id and r.status = 'succeeded'
-         and cast(r.succeeded_at at time zone :timeZone as date) between cast(:from as date) and cast(:to as date)) x
+         and cast(r.succeeded_at at time zone :timeZone as date) between cast(:from as date) and cast(:to as date)
+       union all
+       select c.method, c.amount, 0 from receipt c where c.tenant_id = :tenantId and c.property_id = :id and c.source_type not in ('payment', 'credit_note')
+         and c.status = 'recorded' and c.received_on between cast(:from as date) and cast(:to as date)
+       union all
+       select c.method, 0, x.amount from receipt_refund x join receipt c on c.tenant_id = x.tenant_id and c.id = x.receipt_id
+       where x.tenant_id = :tenantId and c.property_id = :id and c.source_type not in ('payment', 'credit_note') and x.status = 'succeeded'
+         and x.ended_on between cast(:from as date) and cast(:to as date)) x
      group by 1`,
     { tenantId: contextOf(trx).tenantId, id, timeZone, from, to },
   )

@@ -1,4 +1,6 @@
 import { wordOf } from '../../../config/report-texts.ts'
+import { readAgeing as readPayables } from '../../accounts-payable/index.ts'
+import { readAgeing as readReceivables } from '../../accounts-receivable/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { exchanges } from '../exchange.ts'
@@ -10,26 +12,34 @@ import { capacityBy, nightsBy, staysBy } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import { profitsOf } from '../revenue.ts'
 import { isCash } from '../rules/cash-flow.ts'
-import { lastYearRange, previousRange } from '../rules/dates.ts'
+import { isWholeMonths, lastYearRange, previousRange } from '../rules/dates.ts'
 import type { Range } from '../rules/dates.ts'
-import { averageOf, figuresOf, noCapacity, noNights, noStays, summedUp } from '../rules/operating.ts'
-import type { Parts } from '../rules/operating.ts'
+import { figuresOf, noCapacity, noNights, noStays, summedUp } from '../rules/operating.ts'
+import type { Figures, Parts } from '../rules/operating.ts'
 import { columnsOf } from './table.ts'
 
-type Position = { result: number; deposits: number; cash: number | null }
+type Position = {
+  result: number
+  deposits: number
+  /** Open past their due dates at the end of the range. */
+  overdueReceivables: number
+  overduePayables: number
+  cash: number | null
+}
 type Seen = { parts: Parts; position: Position }
-type Shown = Omit<ReturnType<typeof figuresOf>, 'goppar'> & { goppar: number | null } & Position
+type Shown = Figures & Position
 export type OverviewRow = { propertyId: string; currency: string; bookId: string } & Shown & { compared?: Shown }
 
 const columns: Record<string, ColumnKind> = {
   name: 'text', available: 'count', sold: 'count', occupancy: 'ratio', adr: 'amount', revpar: 'amount', roomRevenue: 'amount', totalRevenue: 'amount',
-  trevpar: 'amount', grossOperatingProfit: 'amount', goppar: 'amount', result: 'amount', cash: 'amount', deposits: 'amount',
+  trevpar: 'amount', grossOperatingProfit: 'amount', goppar: 'amount', result: 'amount', cash: 'amount', deposits: 'amount', overdueReceivables: 'amount',
+  overduePayables: 'amount',
 } // prettier-ignore
 
-const shownOf = ({ parts, position }: Seen): Shown => {
+/** The figures of a range. The profit for each unit is of whole months alone (R15); the profit itself is of any days. */
+const shownOf = ({ parts, position }: Seen, range: Range): Shown => {
   const figures = figuresOf(parts)
-  const available = parts.capacity === null ? 0 : parts.capacity.units - parts.capacity.outOfOrder
-  return { ...figures, goppar: averageOf(parts.grossOperatingProfit ?? 0, available), ...position }
+  return { ...figures, goppar: isWholeMonths(range.from, range.to) ? figures.goppar : null, ...position }
 }
 
 const booksOf = (houses: readonly House[]) => {
@@ -55,6 +65,27 @@ const positionsOf = async (trx: Trx, bookId: string, on: string, sight: Sight) =
     else inHand += debit - credit
   }
   return { held, cash: sight.propertyIds === null ? inHand : null }
+}
+
+type Aged = { key: string | null; total: number; notDue: number }
+
+/** Amounts of a book past their due dates at the end of a day, by house, as the ageings have them. */
+const overdueIn = async (read: (page: number) => Promise<{ total: number; rows: Aged[] }>) => {
+  const found = new Map<string | null, number>()
+  for (let page = 1, seen = 0; ; page += 1) {
+    const { total, rows } = await read(page)
+    for (const { key, total: open, notDue } of rows) found.set(key, open - notDue)
+    seen += rows.length
+    if (rows.length === 0 || seen >= total) return found
+  }
+}
+
+const overdueOn = async (trx: Trx, bookId: string, on: string) => {
+  const asked = { bookId, asOf: on, by: 'property' as const, limit: 100 }
+  return {
+    receivables: await overdueIn((page) => readReceivables(trx, { ...asked, page })),
+    payables: await overdueIn((page) => readPayables(trx, { ...asked, page })),
+  }
 }
 
 /** Figures of each house in one currency: income at the mean of the range's rates, balances at that of its last day. */
@@ -83,6 +114,8 @@ const seenIn = async (
       range,
     )
     const { held, cash } = await positionsOf(trx, bookId, range.to, sight)
+    const overdue = await overdueOn(trx, bookId, range.to)
+    const atEnd = (amount: number | undefined) => exchange.at(amount ?? 0, range.to)
     const inHand = cash === null ? null : exchange.at(cash, range.to)
     cashOf.set(bookId, inHand)
     for (const { id } of of) {
@@ -101,7 +134,13 @@ const seenIn = async (
           totalRevenue: inRange(totalRevenue),
           grossOperatingProfit: inRange(grossOperatingProfit),
         },
-        position: { result: inRange(result), deposits: exchange.at(held.get(id) ?? 0, range.to), cash: inHand },
+        position: {
+          result: inRange(result),
+          deposits: atEnd(held.get(id)),
+          overdueReceivables: atEnd(overdue.receivables.get(id)),
+          overduePayables: atEnd(overdue.payables.get(id)),
+          cash: inHand,
+        },
       })
     }
   }
@@ -133,6 +172,8 @@ const together = ({ seen, cashOf }: Awaited<ReturnType<typeof seenIn>>): Seen =>
     position: {
       result: total(all.map(({ position }) => position.result)),
       deposits: total(all.map(({ position }) => position.deposits)),
+      overdueReceivables: total(all.map(({ position }) => position.overdueReceivables)),
+      overduePayables: total(all.map(({ position }) => position.overduePayables)),
       cash: cash.includes(null) ? null : total(cash),
     },
   }
@@ -170,11 +211,14 @@ export const openOverview = async (
       propertyId: id,
       bookId,
       currency: own,
-      ...shownOf(now.seen.get(id) as Seen),
-      ...(compared ? { compared: shownOf(compared) } : {}),
+      ...shownOf(now.seen.get(id) as Seen, range),
+      ...(compared ? { compared: shownOf(compared, other as Range) } : {}),
     }
   })
-  const totals = { ...shownOf(together(now)), ...(then ? { compared: shownOf(together(then)) } : {}) }
+  const totals = {
+    ...shownOf(together(now), range),
+    ...(then ? { compared: shownOf(together(then), other as Range) } : {}),
+  }
   const names = new Map(houses.map(({ id, name }) => [id, name]))
   const flat = ({ compared: _compared, ...figures }: Shown & { compared?: Shown }, name: string) => ({
     ...figures,

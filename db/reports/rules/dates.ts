@@ -13,7 +13,7 @@ export const addMonths = (day: string, months: number): string => {
 
 export const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`
 export const endOfMonth = (day: string): string => addDays(addMonths(firstOfMonth(day), 1), -1)
-const isWholeMonths = (from: string, to: string) => from === firstOfMonth(from) && to === endOfMonth(to)
+export const isWholeMonths = (from: string, to: string): boolean => from === firstOfMonth(from) && to === endOfMonth(to)
 
 export type Range = { from: string; to: string }
 

@@ -30,6 +30,9 @@ const from = `unit_block b join property y on y.tenant_id = b.tenant_id and y.id
   cross join lateral (select ${presentDay('y')} as today) d`
 const inReach = (scope: Condition) => inScope(scope, { propertyId: 'b.property_id', kind: 'b.kind' })
 
+/** Found by the index of the units of blocks: none serves a condition on the array itself. */
+const ofUnit = `b.id in (select x.unit_block_id from unit_block_unit x where x.tenant_id = b.tenant_id and x.unit_id = ?)`
+
 type Filter = Paging & {
   propertyId?: string | undefined
   unitId?: string | undefined
@@ -54,7 +57,7 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
       conditions: [
         ...inReach(scope),
         ...where('b.property_id = ?', filter.propertyId),
-        ...where('? = any(b.unit_ids)', filter.unitId),
+        ...where(ofUnit, filter.unitId),
         ...where('b.kind = ?', filter.kind),
         ...where('b.status = ?', filter.status),
         ...where('b."to" > ?::date', filter.from),
