@@ -170,7 +170,9 @@ describe('Orders of an outlet over HTTP', function () {
     )
     expect(codeOf(await house.keyed(attendant, 'orders', body(empty?.id)))).to.deep.equal([422, 'not_in_house'])
     expect(codeOf(await house.keyed(attendant, 'orders', body(undefined)))).to.deep.equal([400, 'validation_failed'])
-    const before = await house.balance(guest.folioId)
+    const [before, other] = [await house.balance(guest.folioId), await house.stay()]
+    const foreign = { ...body(guest.unitId), reservationId: other.id }
+    expect(codeOf(await house.keyed(attendant, 'orders', foreign))).to.deep.equal([422, 'not_in_house'])
     const order = done(await house.keyed(attendant, 'orders', body(guest.unitId)), 201)
     expect(order).to.include({ status: 'closed', reservationId: guest.id, total: 2_500 })
     expect(await house.balance(guest.folioId)).to.equal(before + 2_500)
