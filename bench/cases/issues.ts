@@ -123,7 +123,6 @@ export const bench: Bench = async (database) => {
     ],
     notes: [
       `Ours: GET …/issues, 20 rows of one house, by API keys, compiled, one process, one request after the other; one issue in ${closedOf} is open. Late ones are asked for in any state.`,
-      'All issues of a house are counted by the list that asks for no status, which is most of its time.',
       'Reference: node:http and pg, the least SQL by hand, prepared: the number of all and the rows of the page. Titles stay sealed and no key is checked.',
     ],
   }
