@@ -96,7 +96,7 @@ const judgeFolios = async (trx: Trx, order: SeenOrder, settlements: readonly Set
 }
 
 type Charging = { order: PosOrderRow; outletName: string; parts: Part[] }
-/** What a settlement has put where, as its row says it. */
+/** A settlement that is done, as its row says it. */
 type Settled = {
   type: Settlement['type']
   amount: number
