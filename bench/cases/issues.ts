@@ -19,6 +19,21 @@ const closedOf = sized(500, 100)
 const seconds = sized(10, 3)
 const rounds = 3
 
+/** Columns in which a copy differs from the issue that it is made of. */
+const copied: Readonly<Record<string, string>> = {
+  id: 'gen_random_uuid()',
+  number: 'one.number + 100 + n',
+  sealed: 'null',
+  status: `case when is_closed then 'closed' else 'open' end`,
+  outcome: `case when is_closed then 'resolved' end`,
+  cause: `case when is_closed then 'property' end`,
+  resolved_at: `case when is_closed then one.created_at end`,
+  closed_at: `case when is_closed then one.created_at end`,
+  check_at: `case when not is_closed then one.check_at + make_interval(days => 1, secs => n) end`,
+  next_due_at: `case when not is_closed then one.next_due_at + make_interval(days => 1, secs => n) end`,
+  created_at: 'one.created_at - make_interval(mins => n * 5)',
+}
+
 /** A page of issues with texts, and copies of one of them over ten years: most are closed, the others are due after a day. */
 const fill = async ({ admin }: Database, house: House): Promise<void> => {
   const { userId } = await makeUser({ [house.tenantId]: 'receptionist' })
@@ -40,18 +55,27 @@ const fill = async ({ admin }: Database, house: House): Promise<void> => {
   await admin.transaction(async (trx) => {
     // The rows are as they should be; triggers of a million issues are not what is measured. A text belongs to its row, so that copies have none.
     await sql(trx, `set local session_replication_role = replica`)
+    await sql(trx, `set local maintenance_work_mem = '256MB'`)
+    const columns = await sql<{ name: string }>(
+      trx,
+      `select attname as name from pg_attribute where attrelid = 'issue'::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+    )
+    // Indexes that are made of all rows at once cost a fraction of those that each row is put into.
+    const indexes = await sql<{ name: string; definition: string }>(
+      trx,
+      `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+       where indrelid = 'issue'::regclass and not exists (select from pg_constraint c where c.conindid = indexrelid)`,
+    )
+    for (const { name } of indexes) await sql(trx, `drop index ??`, [name])
+    const list = columns.map(({ name }) => `"${name}"`).join(', ')
+    const values = columns.map(({ name }) => copied[name] ?? `one."${name}"`).join(', ')
     await sql(
       trx,
-      `insert into issue select copied.* from issue one, generate_series(1, ?::int) n, lateral (select n % ?::int > 0 as is_closed) s,
-         lateral jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'number', one.number + 100 + n, 'sealed', null,
-           'status', case when is_closed then 'closed' else 'open' end, 'outcome', case when is_closed then 'resolved' end,
-           'cause', case when is_closed then 'property' end, 'resolved_at', case when is_closed then one.created_at end,
-           'closed_at', case when is_closed then one.created_at end,
-           'check_at', case when is_closed then null else one.check_at + make_interval(days => 1, secs => n) end,
-           'next_due_at', case when is_closed then null else one.next_due_at + make_interval(days => 1, secs => n) end,
-           'created_at', one.created_at - make_interval(mins => n * 5))) copied where one.id = ?`,
+      `insert into issue (${list}) select ${values} from issue one, generate_series(1, ?::int) n, lateral (select n % ?::int > 0 as is_closed offset 0) s
+       where one.id = ?`,
       [issues - made.length, closedOf, made[0]],
     )
+    for (const { definition } of indexes) await sql(trx, definition)
     await sql(trx, `update issue set next_due_at = now() - interval '1 hour' where id = any(?::uuid[])`, [made])
   })
   await sql(admin, `vacuum analyze issue`)
@@ -99,7 +123,6 @@ export const bench: Bench = async (database) => {
     ],
     notes: [
       `Ours: GET …/issues, 20 rows of one house, by API keys, compiled, one process, one request after the other; one issue in ${closedOf} is open. Late ones are asked for in any state.`,
-      'All issues of a house are counted by the list that asks for no status, which is most of its time.',
       'Reference: node:http and pg, the least SQL by hand, prepared: the number of all and the rows of the page. Titles stay sealed and no key is checked.',
     ],
   }

@@ -11,7 +11,7 @@ import { lifecycle } from '../lib/lifecycle.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
-import { requestRefund } from '../payment/index.ts'
+import { freeMoneyOn, requestRefund } from '../payment/index.ts'
 import { adjustFolio, adjustableParts, folioCredit } from '../reservations/index.ts'
 import type { CompensationRow } from '../rows.ts'
 import { readCategory } from './categories.ts'
@@ -146,18 +146,22 @@ const creditOf = async (trx: Trx, folioId: string, lineIds: readonly string[]): 
   return Math.min(credit, Math.max(0, taken?.amount ?? 0))
 }
 
-/** Writes an adjustment onto its folio, and sends back the credit that results where that was asked for. */
+/**
+ * Writes an adjustment onto its folio. Where that was asked for, it sends back the credit that results, as far as payments of gateways on the folio can; what
+ * was paid at the desk stays a credit, until a person hands it back.
+ */
 const post = async (trx: Trx, row: CompensationRow): Promise<Pick<CompensationRow, 'folioLineIds' | 'refundIds'>> => {
   if (row.kind !== 'adjustment' || row.folioId === null) return { folioLineIds: [], refundIds: [] }
   const { id, folioId, lineId, amount, description } = row
   const source = { type: 'issue_compensation', id }
   const folioLineIds = await adjustFolio(trx, { folioId, lineId, amount, description, source })
   const credit = row.refundExcess ? await creditOf(trx, folioId, folioLineIds) : 0
-  if (credit === 0) return { folioLineIds, refundIds: [] }
+  const back = credit === 0 ? 0 : Math.min(credit, await freeMoneyOn(trx, 'folio', folioId))
+  if (back === 0) return { folioLineIds, refundIds: [] }
   const refunds = await requestRefund(trx, {
     targetType: 'folio',
     targetId: folioId,
-    amount: credit,
+    amount: back,
     reason: 'compensation',
   })
   return { folioLineIds, refundIds: refunds.map((refund) => refund.refundId) }

@@ -53,15 +53,14 @@ export const tellItem = async (trx: Trx, event: Event<typeof lostItemFound.data>
   })
 }
 
-/** The stay that left a unit last, within 3 days before an instant (R18). */
-const lastStayOf = (trx: Trx, unitId: string, at: Date) =>
+/** The stay that left a unit last, within 3 days before a day of the house, or on the next (R18). */
+const lastStayOf = (trx: Trx, unitId: string, day: string) =>
   sqlOne<{ id: string; primaryGuestId: string | null }>(
     trx,
     `select r.id, r.primary_guest_id from unit_assignment a join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id
-     where a.unit_id = ? and r.status = 'checked_out' and a.status = 'ended' and a.ends_on >= (?::timestamptz - interval '3 days')::date
-       and a.ends_on <= (?::timestamptz + interval '1 day')::date
+     where a.unit_id = ? and r.status = 'checked_out' and a.status = 'ended' and a.ends_on between ?::date and ?::date
      order by a.ends_on desc, r.id limit 1`,
-    [unitId, at.toISOString(), at.toISOString()],
+    [unitId, addDays(day, -3), addDays(day, 1)],
   )
 
 /** Registers an item found or missed. One found in a unit names the stay that left it last, unless another is given. */
@@ -79,9 +78,10 @@ export const registerItem = async (
   const when = at === undefined ? property.now : new Date(at)
   if (when > property.now) throw invalid([{ field: 'at', message: 'must not be in the future' }])
   const links = await checkLinks(trx, propertyId, { unitId, guestId, reservationId })
+  const today = todayIn(property.timezone, when)
   const last =
     direction === 'found' && unitId && !links.reservationId && !links.guestId
-      ? await lastStayOf(trx, unitId, when)
+      ? await lastStayOf(trx, unitId, today)
       : null
   const id = randomUUID()
   const { actor } = contextOf(trx)
@@ -98,7 +98,7 @@ export const registerItem = async (
     storagePlace: storedAt,
     guestId: links.guestId ?? last?.primaryGuestId ?? null,
     reservationId: links.reservationId ?? last?.id ?? null,
-    keepUntil: addDays(todayIn(property.timezone, when), settingsOf(property.settings).issues.keepLostDays),
+    keepUntil: addDays(today, settingsOf(property.settings).issues.keepLostDays),
     createdBy: actor as never,
   })
   await tellItem(trx, direction === 'found' ? lostItemFound : lostItemMissed, row)

@@ -206,12 +206,26 @@ export const reopensWithin = async (trx: Trx, held: Held): Promise<{ days: numbe
   return { days, isDue: held.now.getTime() - ended.getTime() <= days * day }
 }
 
+/** A cause has one issue at a time: 409 where it has come back after this one was closed. */
+const refuseSecond = async (trx: Trx, sourceKey: string): Promise<void> => {
+  const other = await sqlOne<{ number: number }>(
+    trx,
+    `select number from issue where source_key = ? and status <> 'closed'`,
+    [sourceKey],
+  )
+  if (other)
+    throw conflict('invalid_transition', `The cause has come back since; issue ${other.number} is about it`, [
+      { field: 'number', message: String(other.number) },
+    ])
+}
+
 /** Opens a resolved or closed issue again, within `issues.reopenDays` of its resolution. 422 `reopen_too_late`; 409 for a duplicate. */
 export const reopenIssue = async (trx: Trx, id: string, reason: string, asked: Asked): Promise<void> => {
   const held = await holdFor(trx, id, asked)
   if (!issueLifecycle.isDue('reopened', held.status)) return
   if (held.outcome === 'duplicate')
     throw conflict('invalid_transition', 'A duplicate stays closed; open the issue that it names')
+  if (held.status === 'closed' && held.sourceKey !== null) await refuseSecond(trx, held.sourceKey)
   const { days, isDue } = await reopensWithin(trx, held)
   if (!isDue) throw unprocessable('reopen_too_late', `An issue is opened again within ${days} days; open a new one`)
   await reopen(trx, held, reason)

@@ -9,6 +9,7 @@ import { readRow } from '../lib/records.ts'
 import { writeComment } from './comments.ts'
 import { insertIssue } from './create.ts'
 import { IssueCategory } from './models.ts'
+import { noteMissed } from './missed.ts'
 import { reopen } from './moves.ts'
 import { lockIssue, note, tell, writeIssue } from './state.ts'
 import type { Held } from './state.ts'
@@ -170,10 +171,12 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
 }
 
 /** Ends a locked issue of the system: resolved where nobody took it, else told to those who did. */
-const end = async (trx: Trx, held: Held, text: string, eventId: string | null): Promise<void> => {
-  if (held.status === 'resolved' || held.status === 'closed') return
+const end = async (trx: Trx, found: Held, text: string, eventId: string | null): Promise<void> => {
+  if (found.status === 'resolved' || found.status === 'closed') return
+  const held = await noteMissed(trx, found)
   await writeComment(trx, held.id, { text, visibility: 'internal', authorId: null, eventId })
-  if (held.status !== 'open' || held.assigneeId !== null) {
+  // What has been missed takes it off an assignee, who had it all the same.
+  if (found.status !== 'open' || found.assigneeId !== null) {
     await tell(trx, 'commented', await writeIssue(trx, held, {}))
     return
   }

@@ -5,7 +5,7 @@ import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
 import { movedInKey, readMovedIn } from './moved-in.ts'
-import type { Refused } from './outbox.ts'
+import type { Gathering, Refused } from './outbox.ts'
 import { spliced } from './fragment.ts'
 import type { Bindings, Statement } from './prepared.ts'
 import { database, inCamelCase } from './pool.ts'
@@ -264,6 +264,8 @@ export const enterTenant = async (
   actor?: Actor,
   { evenMoved = false }: Pick<OpenOptions, 'evenMoved'> = {},
 ): Promise<Trx> => {
+  // What was told before belongs to where it was told.
+  outboxOf(trx)?.release()
   await prepared(trx, `select ${entering(evenMoved)}`, entryOf(tenantId))
   contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })
   return trx as unknown as Trx
@@ -311,6 +313,13 @@ export const later = (trx: AnyTrx, text: string, bindings: Bindings = [], refuse
   const outbox = outboxOf(trx)
   if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
   outbox.add({ text, bindings }, refused)
+}
+
+/** Adds a row to those that go in one statement with the commit, or before a statement that reads them. */
+export const gather = (trx: AnyTrx, into: Gathering, row: object): void => {
+  const outbox = outboxOf(trx)
+  if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
+  outbox.gather(into, row)
 }
 
 export const preparedOne = async <Row = Record<string, unknown>>(

@@ -6,9 +6,10 @@ import type { Job } from '../../jobs/job.ts'
 import { consumeKits, consumeMeals } from '../../jobs/inventory.ts'
 import { endIssue, openIssue } from '../../jobs/issues.ts'
 import { messagesTrigger } from '../../jobs/ocp.ts'
-import { contextOf, later } from './connection.ts'
+import { contextOf, gather } from './connection.ts'
 import type { Trx } from './connection.ts'
 import { enqueueAll } from './enqueue.ts'
+import type { Gathering } from './outbox.ts'
 
 /** A field that a command has changed. Its values are never personal. */
 export type ChangedField = { field: string; before: unknown; after: unknown }
@@ -73,56 +74,59 @@ const tellListeners = async <S extends Schema>(
   for (const listener of listeners) await enqueueAll(trx, jobs[listener], payloads)
 }
 
-/** Many facts of one kind in one statement, and the jobs of each listener in another; as `emit` writes each. Answers their ids. */
+/**
+ * Events are written with the commit, all of a transaction in one statement: each a microsecond later than the one before it, since those of one record keep
+ * their order.
+ */
+const events: Gathering = {
+  text: `
+    insert into event (id, type, property_id, entity, occurred_at, actor, request_id, cause_id, changed, data)
+    select e.id, e.type, e.property_id, e.entity, clock_timestamp() + e.place * interval '1 microsecond', e.actor, e.request_id, e.cause_id, e.changed, e.data
+    from rows from (jsonb_to_recordset(?::jsonb) as (id uuid, type text, property_id uuid, entity jsonb, actor jsonb, request_id text, cause_id uuid, changed jsonb,
+      data jsonb)) with ordinality as e (id, type, property_id, entity, actor, request_id, cause_id, changed, data, place)`,
+  read: /\b(from|join|update|into) "?event\b/,
+}
+
+const write = <S extends Schema>(
+  trx: Trx,
+  event: Event<S>,
+  { propertyId, id: of, version, data, changed }: Fact<S>,
+): string => {
+  const { actor, requestId, causeId } = contextOf(trx)
+  const id = randomUUID()
+  gather(trx, events, {
+    id,
+    type: event.type,
+    property_id: propertyId,
+    entity: { type: event.entity, id: of, version },
+    actor,
+    request_id: requestId,
+    cause_id: causeId,
+    changed: told(changed),
+    data,
+  })
+  return id
+}
+
+/** Many facts of one kind, and the jobs of each listener in one statement; as `emit` writes each. Answers their ids. */
 export const emitAll = async <S extends Schema>(
   trx: Trx,
   event: Event<S>,
   facts: readonly Fact<S>[],
 ): Promise<string[]> => {
   if (facts.length === 0) return []
-  const context = contextOf(trx)
-  const rows = facts.map(({ propertyId, id, version, data, changed }) => ({
-    id: randomUUID(),
-    property_id: propertyId,
-    entity: { type: event.entity, id, version },
-    changed: told(changed),
-    data,
-  }))
-  later(
-    trx,
-    `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
-     select e.id, ?, e.property_id, e.entity, ?::jsonb, ?, ?, e.changed, e.data
-     from jsonb_to_recordset(?::jsonb) as e (id uuid, property_id uuid, entity jsonb, changed jsonb, data jsonb)`,
-    [event.type, JSON.stringify(context.actor), context.requestId, context.causeId, JSON.stringify(rows)],
-  )
+  const ids = facts.map((fact) => write(trx, event, fact))
   await tellListeners(
     trx,
     event,
-    rows.map(({ id, data }, place) => ({ id, data, awaitedBy: facts[place]?.awaitedBy })),
+    facts.map(({ data, awaitedBy }, place) => ({ id: ids[place] ?? '', data, awaitedBy })),
   )
-  return rows.map((row) => row.id)
+  return ids
 }
 
 /** Writes an event in the transaction of the fact, together with the jobs of its listeners. Answers the event's id. */
 export const emit = async <S extends Schema>(trx: Trx, event: Event<S>, fact: Fact<S>): Promise<string> => {
-  const context = contextOf(trx)
-  const id = randomUUID()
-  later(
-    trx,
-    `insert into event (id, type, property_id, entity, actor, request_id, cause_id, changed, data)
-     values (:id, :type, :propertyId, :entity::jsonb, :actor::jsonb, :requestId, :causeId, :changed::jsonb, :data::jsonb)`,
-    {
-      id,
-      type: event.type,
-      propertyId: fact.propertyId,
-      entity: JSON.stringify({ type: event.entity, id: fact.id, version: fact.version }),
-      actor: JSON.stringify(context.actor),
-      requestId: context.requestId,
-      causeId: context.causeId,
-      changed: JSON.stringify(told(fact.changed)),
-      data: JSON.stringify(fact.data),
-    },
-  )
+  const id = write(trx, event, fact)
   await tellListeners(trx, event, [{ id, data: fact.data, awaitedBy: fact.awaitedBy }])
   return id
 }

@@ -35,12 +35,23 @@ type Entry = {
   asker?: { resolve: (answer: Answer) => void; reject: (error: unknown) => void }
 }
 
+/** Rows of one table that a transaction writes with its commit, whenever it makes them: `text` takes them as one JSON list. */
+export type Gathering = {
+  text: string
+  /** Matches statements that read the table: they come after the rows. */
+  read: RegExp
+}
+
 /** Statements that a transaction has yet to send, in their order. */
 export type Outbox = {
   ask: (statement: Statement) => Promise<unknown[]>
   /** Asks by a text that varies: the connection keeps no plan of it. */
   askOnce: (text: string, bindings: Bindings) => Promise<unknown[]>
   add: (statement: Statement, refused?: Refused) => void
+  /** Adds a row to those that go together with the commit, or before anything that reads them. */
+  gather: (into: Gathering, row: object) => void
+  /** Queues what was gathered: what comes next must not be in force when it is written. */
+  release: () => void
   /** Sent once the work is done, with the commit. Once. */
   addLast: (last: Last) => void
   /** Statements of knex's builders. */
@@ -64,6 +75,8 @@ const named = (error: Error, text: string | undefined) => {
   return error
 }
 const theEnd: Statement = { text: 'commit', bindings: [] }
+/** As many rows as are kept back for one statement. */
+const mostGathered = 1_000
 
 export type Way = {
   client: Client
@@ -77,6 +90,8 @@ export type Way = {
 export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: readonly Statement[]): Outbox => {
   let waiting: Entry[] = opening.map((statement) => entryOf(planned(statement)))
   let last: Last | null = null
+  /** As JSON: what a row is made of may change later. */
+  const gathered = new Map<Gathering, string[]>()
   let isBegun = false
   let isDue = false
   let isOver = false
@@ -86,6 +101,17 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
   let takenBack = 0
   /** The error that ended the transaction, if no waiting caller was told of it. */
   let failure: { error: unknown } | null = null
+
+  const releaseOne = (into: Gathering, rows: readonly string[]) => {
+    gathered.delete(into)
+    waiting.push(entryOf(planned({ text: into.text, bindings: [`[${rows.join(',')}]`] })))
+  }
+  const release = () => {
+    for (const [into, rows] of gathered) releaseOne(into, rows)
+  }
+  const releaseReadBy = (text: string) => {
+    for (const [into, rows] of gathered) if (into.read.test(text)) releaseOne(into, rows)
+  }
 
   const tellAndSend = async (entries: readonly Entry[]): Promise<Answers> => {
     const items = entries.map(({ statement, values, asker, told }) => {
@@ -156,6 +182,7 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
     takenBack += 1
     for (const { asker } of waiting) asker?.reject(withdrawn())
     waiting = []
+    gathered.clear()
     failure = null
     return isBegun ? sendNow(query) : Promise.resolve({ response: { command: 'ROLLBACK', rows: [] } })
   }
@@ -163,13 +190,17 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
   /** Without values it may be many statements, which go by themselves. */
   const askAlone = (query: string | Query): Promise<unknown> => {
     if (isOver) throw complete()
-    return /^rollback/i.test(typeof query === 'string' ? query : query.sql) ? takeBack(query) : sendAlone(query)
+    if (/^rollback/i.test(typeof query === 'string' ? query : query.sql)) return takeBack(query)
+    // It may be a savepoint, which keeps what was told before it.
+    release()
+    return sendAlone(query)
   }
 
   /** With whatever else is asked for before the loop turns. */
   const ask = (statement: Planned, told?: object): Promise<Answer> =>
     new Promise((resolve, reject) => {
       if (isOver) throw complete()
+      releaseReadBy(statement.native)
       waiting.push(entryOf(statement, { told: told ?? {}, asker: { resolve, reject } }))
       if (isDue) return
       isDue = true
@@ -194,6 +225,16 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
       waiting.push(entryOf(planned(statement), { refused }))
     },
 
+    gather: (into, row) => {
+      if (isOver) throw complete()
+      const rows = gathered.get(into) ?? []
+      rows.push(JSON.stringify(row))
+      if (rows.length < mostGathered) gathered.set(into, rows)
+      else releaseOne(into, rows)
+    },
+
+    release,
+
     addLast: (given) => {
       if (isOver) throw complete()
       if (last) throw new Error('a transaction has one last statement')
@@ -211,6 +252,7 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
 
     commit: async () => {
       const refused: Refused = (error) => (isRefusal(error) ? last?.refused?.() : undefined)
+      release()
       const sent = send([...(last ? [entryOf(planned(last), { refused })] : []), entryOf(planned(theEnd))])
       isOver = true
       const { command } = (await sent).at(-1) ?? { command: 'none' }
@@ -219,6 +261,7 @@ export const openOutbox = ({ client, connection, tell, sendNow }: Way, opening: 
     },
 
     rollback: () => {
+      gathered.clear()
       isOver = true
       return takeBack('ROLLBACK')
     },

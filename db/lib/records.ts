@@ -131,17 +131,19 @@ export const insertLater = <Name extends TableName, Row extends object>(
 
 const inJson = (value: unknown) => (Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value)
 
+/** A statement that writes, as a part of one text. */
+export type Part = { text: string; values: readonly unknown[] }
+
 /**
- * Inserts records that all have the fields of the first, with one text whatever their number. A field that a later one lacks is null in it. Takes no
- * expressions.
+ * Insertion of records that all have the fields of the first, with one text whatever their number. A field that a later one lacks is null in it. Takes no
+ * expressions. Null without records.
  */
-export const insertRows = async <Name extends TableName, Row extends object>(
-  trx: AnyTrx,
+export const rowsPart = <Name extends TableName, Row extends object>(
   table: Table<Name, Row>,
   rows: readonly New<Name, Row>[],
-): Promise<void> => {
+): Part | null => {
   const [first] = rows
-  if (!first) return
+  if (!first) return null
   const fields = known(table, sentOf(table, first)).map(([field]) => field)
   const shape = shaped(`insert many ${table.tableName} ${fields.join()}`, () => {
     const list = fields.map(() => '??').join(', ')
@@ -157,11 +159,43 @@ export const insertRows = async <Name extends TableName, Row extends object>(
   const given = rows.map((row: Record<string, unknown>) =>
     Object.fromEntries(columns.map(([field, column]) => [column, inJson(row[field])])),
   )
+  return { text: shape.text, values: fill(shape, () => JSON.stringify(given)) }
+}
+
+/** Inserts the records of `rowsPart`. */
+export const insertRows = async <Name extends TableName, Row extends object>(
+  trx: AnyTrx,
+  table: Table<Name, Row>,
+  rows: readonly New<Name, Row>[],
+): Promise<void> => {
+  const part = rowsPart(table, rows)
+  if (part) await prepared(trx, part.text, part.values)
+}
+
+/** Writes parts of different tables in one statement: a row may refer to one of an earlier part, and none sees what another has written. */
+export const writeTogether = async (trx: AnyTrx, parts: readonly (Part | null)[]): Promise<void> => {
+  const given = parts.filter((part) => part !== null)
+  if (given.length === 0) return
+  const text = `with ${given.map((part, index) => `part_${index} as (${part.text})`).join(', ')} select`
   await prepared(
     trx,
-    shape.text,
-    fill(shape, () => JSON.stringify(given)),
+    text,
+    given.flatMap(({ values }) => values),
   )
+}
+
+/** Inserts a record together with parts that refer to it, and answers it as it was stored. */
+export const insertWith = async <Name extends TableName, Row extends object>(
+  trx: AnyTrx,
+  table: Table<Name, Row>,
+  row: New<Name, Row>,
+  parts: readonly (Part | null)[],
+): Promise<Row> => {
+  const { text, values } = insertion(table, row, { returning: table.columns.fields })
+  const given = parts.filter((part) => part !== null)
+  const all = [`made as (${text})`, ...given.map((part, index) => `part_${index} as (${part.text})`)]
+  const bound = [...values, ...given.flatMap((part) => part.values)]
+  return (await preparedOne<Row>(trx, `with ${all.join(', ')} select * from made`, bound))!
 }
 
 const keyEntries = (key: Key<object>): Entry[] => {

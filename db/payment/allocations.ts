@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
 import { later, sql } from '../lib/connection.ts'
+import type { Part } from '../lib/records.ts'
 import { raisePosting } from '../financial/index.ts'
 import type { DayPosting } from '../financial/index.ts'
 import type { PaymentRow } from '../rows.ts'
@@ -61,20 +62,22 @@ const raiseAllocated = (
     propertyId: payment.propertyId,
   })
 
-/** Goes with the next statement. */
-const insert = (
-  trx: Trx,
+const rowPart = (
   id: string,
   paymentId: string,
   target: TargetRef,
   amount: number,
-  reversesId: string | null,
-): void =>
-  later(
-    trx,
-    `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`,
-    [id, paymentId, target.targetType, target.targetId, amount, reversesId],
-  )
+  reversesId: string | null = null,
+): Part => ({
+  text: `insert into payment_allocation (id, payment_id, target_type, target_id, amount, reverses_id) values (?, ?, ?, ?, ?, ?)`,
+  values: [id, paymentId, target.targetType, target.targetId, amount, reversesId],
+})
+
+/** Goes with the next statement. */
+const insert = (trx: Trx, ...row: Parameters<typeof rowPart>): void => {
+  const { text, values } = rowPart(...row)
+  later(trx, text, values)
+}
 
 export type Allocated = { allocationId: string; amount: number; documentId?: string | undefined }
 
@@ -101,6 +104,16 @@ export const offer = async (
   if (taken === 0) return null
   insert(trx, allocationId, payment.id, target, taken, null)
   return { allocationId, amount: taken, documentId }
+}
+
+/** Allocates all of what was captured to a record whose own command takes the money, and knows that it is payable: with the row, which goes with the payment. */
+export const allocateTo = (
+  paymentId: string,
+  target: TargetRef,
+  amount: number,
+): { allocated: Allocated; part: Part } => {
+  const allocationId = randomUUID()
+  return { allocated: { allocationId, amount }, part: rowPart(allocationId, paymentId, target, amount) }
 }
 
 export const postAllocated = (

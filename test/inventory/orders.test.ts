@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { capture } from '../../bench/capture.ts'
+import { openBar as openBenchBar, openOrders } from '../../bench/stock/bar.ts'
+import { closeOrder } from '../../db/inventory/index.ts'
 import { done } from '../stories/inn.ts'
+import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 import type { Bar } from './bar.ts'
 import { useOrders } from './orders-support.ts'
@@ -66,6 +70,16 @@ describe('Orders of an outlet over HTTP', function () {
     for (const role of ['gratuities_payable', 'cost_beverage', 'revenue_beverage', 'pos_clearing'])
       expect(await house.ledger(role), role).to.equal(0)
     expect(codeOf(await close(order.id, []))).to.deep.equal([409, 'invalid_transition'])
+  })
+
+  it('closes 10 lines with recipes of 10 components in 20 statements', async () => {
+    const bar = await openBenchBar(await makeHouse({ units: 1, deposit: null }))
+    const [first = '', second = ''] = await openOrders(bar, 2)
+    const settlements = [{ type: 'payment' as const, method: 'card' as const, cashAccountId: bar.cardAccountId }]
+    const closing = (id: string) => bar.byCashier((trx) => closeOrder(trx, id, settlements))
+    await closing(first)
+    const statements = await capture(() => closing(second))
+    expect(statements.length, statements.map(({ text }) => text.trim().slice(0, 100)).join('\n')).to.be.at.most(20)
   })
 
   it('changes while it is open: lines, discount and what was wasted', async () => {
@@ -156,7 +170,9 @@ describe('Orders of an outlet over HTTP', function () {
     )
     expect(codeOf(await house.keyed(attendant, 'orders', body(empty?.id)))).to.deep.equal([422, 'not_in_house'])
     expect(codeOf(await house.keyed(attendant, 'orders', body(undefined)))).to.deep.equal([400, 'validation_failed'])
-    const before = await house.balance(guest.folioId)
+    const [before, other] = [await house.balance(guest.folioId), await house.stay()]
+    const foreign = { ...body(guest.unitId), reservationId: other.id }
+    expect(codeOf(await house.keyed(attendant, 'orders', foreign))).to.deep.equal([422, 'not_in_house'])
     const order = done(await house.keyed(attendant, 'orders', body(guest.unitId)), 201)
     expect(order).to.include({ status: 'closed', reservationId: guest.id, total: 2_500 })
     expect(await house.balance(guest.folioId)).to.equal(before + 2_500)

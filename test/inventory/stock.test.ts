@@ -129,6 +129,22 @@ describe('Stock of a house', function () {
     ])
   })
 
+  it('comes back to no item that is archived', async () => {
+    const item = await newItem()
+    await store.receive(main, item, '5', 'g', 100)
+    const waste = {
+      kind: 'waste',
+      reason: 'expired',
+      locationId: main,
+      lines: [{ itemId: item, quantity: '5', measure: 'g' }],
+    }
+    const { movementId } = done(await store.keyed('consumptions', { propertyId: house.propertyId, ...waste }), 201)
+    done(await keeper.send('POST', `inventory/items/${item}/archive`))
+    const back = await store.keyed(`movements/${movementId}/reverse`, { reason: 'It was another box' })
+    expect([...codeOf(back), back.body.errors?.[0]?.message]).to.deep.equal([422, 'in_use', `ITEM${count} is archived`])
+    expect(await store.of(item)).to.deep.equal(['0', 0])
+  })
+
   it('posts what a reversal cannot take at its own value as price variance', async () => {
     const item = await newItem()
     const dear = await store.receive(main, item, '10', 'g', 1_000)

@@ -234,4 +234,73 @@ describe('Compensations of an issue', function () {
     const refund = done(await tenant.owner.get(`payments/refunds/${made?.refundIds[0]}`))
     expect(refund.amount).to.equal(1_500)
   })
+
+  it('send back no more than cards have left of a folio that cash and cards have paid, newest first, to the cent', async () => {
+    done(await limits({ autoApproveLimit: 10_000 }))
+    const body = { propertyId: inn.propertyId, kind: 'guest', reservationId: stay.reservationId, label: 'Spa' }
+    const folioId = (await money('folios', body)).id as string
+    await money(`folios/${folioId}/charges`, { category: 'spa', description: 'Spa', quantity: '1', unitAmount: 10_000 })
+    const { data } = done(await tenant.reception.get(`folios/${folioId}/lines?limit=100`))
+    const lineId = data[0].id as string
+    const registerId = (
+      await money('cash/accounts', {
+        kind: 'register',
+        code: 'DESK2',
+        name: 'Desk',
+        propertyId: inn.propertyId,
+        opening: { amount: 0, on: inn.D },
+      })
+    ).id as string
+    const cashSessionId = (await money('cash/sessions', { registerId, count: {} })).id as string
+    const common = { currency: 'BRL', targetType: 'folio', targetId: folioId }
+    await money('payments/record', {
+      ...common,
+      propertyId: inn.propertyId,
+      method: 'cash',
+      amount: 4_000,
+      cashSessionId,
+    })
+    const captured = async (amount: number): Promise<string> => {
+      const { id } = await money('payments', { ...common, method: 'card', amount, cardToken: 'success' })
+      await until(
+        async () => {
+          await world.drain({ starts: 2_000 })
+          const [row] = await tenant.inHouse((trx) =>
+            sql<{ status: string }>(trx, `select status from payment where id = ?`, [id]),
+          )
+          return row?.status === 'captured'
+        },
+        { withinMs: 30_000, what: 'the payment' },
+      )
+      return id
+    }
+    const [older, newer] = [await captured(3_500), await captured(2_500)]
+    await money(`payments/${newer}/refunds`, { amount: 2_000, reason: 'other' })
+    await money(`folios/${folioId}/charges`, { category: 'spa', description: 'Tea', quantity: '1', unitAmount: 500 })
+    const balance = async () => (await inn.folio(folioId)).balance as number
+    expect(await balance()).to.equal(2_500)
+
+    const issueId = await open()
+    const compensate = async (amount: number) => {
+      const { compensations } = done(await propose(issueId, { folioId, lineId, amount, refundExcess: true }), 201)
+      const { refundIds, status } = compensations.at(-1) as Compensation
+      expect(status).to.equal('approved')
+      return tenant.inHouse((trx) =>
+        sql<{ paymentId: string; amount: number }>(
+          trx,
+          `select payment_id, amount from refund where id = any(?::uuid[]) order by amount`,
+          [refundIds],
+        ),
+      )
+    }
+    expect(await compensate(3_500), 'only what is more than was owed').to.deep.equal([
+      { paymentId: newer, amount: 500 },
+      { paymentId: older, amount: 500 },
+    ])
+    expect(await balance()).to.equal(0)
+    expect(await compensate(4_500), 'the cash stays a credit').to.deep.equal([{ paymentId: older, amount: 3_000 }])
+    expect(await balance()).to.equal(-1_500)
+    expect(await compensate(1_000), 'no card has anything left').to.deep.equal([])
+    expect(await balance()).to.equal(-2_500)
+  })
 })

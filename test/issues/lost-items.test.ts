@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { localInstant } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { eraseIssues, eraseItems, flagItem } from '../../db/issues/index.ts'
 import { blobs } from '../../db/lib/sealing/index.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
-import { makeHouse } from '../support/factories.ts'
+import { makeHouse, timeZone } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
@@ -59,6 +60,15 @@ describe('Lost property', function () {
     expect(item).to.include({ reservationId: stay, direction: 'found', status: 'open' })
     expect(item.guest.name).to.be.a('string')
     expect(item.keepUntil).to.equal(house.day(90))
+    // Three days by the calendar of the house, late in its evening too.
+    await world.database.admin.raw(`update unit_assignment set during = daterange(?, ?) where reservation_id = ?`, [
+      house.day(-5),
+      house.day(-4),
+      stay,
+    ])
+    const at = localInstant(house.day(-1), '23:30', timeZone).toISOString()
+    expect((await register({ unitId: unit?.unitId, at })).reservationId).to.equal(stay)
+    expect((await register({ unitId: unit?.unitId })).reservationId).to.equal(null)
   })
 
   it('suggests and matches items of the other direction, one to one', async () => {

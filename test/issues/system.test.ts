@@ -163,6 +163,27 @@ describe('Issues that the system opens', function () {
     expect(now.comments.at(-1).text).to.include('channel.connected')
   })
 
+  it('keep what was missed before their cause ended, and are not opened again beside their successor', async () => {
+    const id = randomUUID()
+    await house.inHouse(async (trx) => openFromEvent(trx, await channel(id, channelFailed)))
+    const [first] = await ofKey(`channel:${id}`)
+    const firstId = first?.id ?? ''
+    await world.database.admin.raw(
+      `update issue set created_at = created_at - interval '40 minutes', first_response_due_at = first_response_due_at - interval '40 minutes' where id = ?`,
+      [firstId],
+    )
+    const connected = await channel(id, channelConnected)
+    await house.inHouse((trx) => endFromEvent(trx, connected))
+    const ended = await read(firstId)
+    expect([ended.status, ended.escalation]).to.deep.equal(['resolved', 1])
+    expect(ended.clocks.firstResponse.breachedAt).to.not.equal(null)
+    expect((await post(firstId, 'close', { outcome: 'resolved' })).status).to.equal(200)
+    await house.inHouse(async (trx) => openFromEvent(trx, await channel(id, channelFailed)))
+    expect((await ofKey(`channel:${id}`)).map(({ status }) => status).toSorted()).to.deep.equal(['closed', 'open'])
+    const again = await post(firstId, 'reopen', { reason: 'It was not mended' })
+    expect([again.status, again.body.code]).to.deep.equal([409, 'invalid_transition'])
+  })
+
   it('open for an overbooked stay, and end when it has its unit', async () => {
     const bookingId = await makeConfirmed(house, { from: 3 })
     const [stay] = await house.inHouse((trx) =>

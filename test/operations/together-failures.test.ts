@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   database,
+  gather,
   isUnreachable,
   inPlatform,
   later,
@@ -200,6 +201,47 @@ describe('statements sent together, when something breaks', () => {
     )
     expect(answers.map((row) => row?.n)).to.deep.equal(Array.from({ length: 1_000 }, (_, n) => n))
     expect(new Set(answers.map((row) => `${row?.size} ${row?.text.length}`))).to.deep.equal(new Set(['15000 15000']))
+  })
+
+  it('rows that are gathered go in one statement with the commit, after a read of theirs, and not past a savepoint or a rollback', async () => {
+    const into = {
+      text: `insert into line (text) select n.text from jsonb_to_recordset(?::jsonb) as n (text text)`,
+      read: /\b(from|into|update) line\b/,
+    }
+    const add = (trx: PlatformTrx, text: string) => gather(trx, into, { text })
+    const counted = async (trx: PlatformTrx) =>
+      (await one(trx, `select count(*) as one from line where true or ?::int = 1`))?.one
+    const sent: string[] = []
+    const note = ({ sql: text }: { sql: string }) => void (text === into.text.replace('?', '$1') && sent.push(text))
+    database().on('query', note)
+    await inPlatform(async (trx) => {
+      add(trx, 'a')
+      await one(trx)
+      add(trx, 'b')
+      await one(trx)
+      expect(sent).to.have.length(0)
+    })
+    expect([sent.length, await lines()]).to.deep.equal([1, ['a', 'b']])
+    await inPlatform(async (trx) => {
+      add(trx, 'c')
+      expect(await counted(trx)).to.equal(3)
+      add(trx, 'd')
+      await sql(trx, `savepoint here`)
+      add(trx, 'e')
+      await one(trx)
+      await sql(trx, `rollback to savepoint here`)
+      add(trx, 'f')
+    })
+    expect([sent.length, await lines()]).to.deep.equal([4, ['a', 'b', 'c', 'd', 'f']])
+    const ended = inPlatform(async (trx) => {
+      add(trx, 'g')
+      await one(trx)
+      throw new Error('given up')
+    })
+    expect(await messageOf(ended)).to.equal('given up')
+    expect(await messageOf(inPlatform((trx) => Promise.resolve(add(trx, 'a'))))).to.match(/duplicate key/)
+    database().off('query', note)
+    expect([await lines(), await standing()]).to.deep.equal([['a', 'b', 'c', 'd', 'f'], sound])
   })
 
   it('a transaction within a transaction is refused: it would go past what waits', async () => {

@@ -84,6 +84,8 @@ export const locksOf = (text: string, bindings: readonly unknown[]): Lock[] => {
     const index = /\$(\d+)/.exec(first)?.[1]
     lock(advisory.get(index === undefined ? Number(first) : bindings[Number(index) - 1]))
   }
+  // The function locks them after their locations and items.
+  if (sql.includes('hold_stock(')) lock('inventory_stock')
   const aliases = aliasesOf(sql)
   for (const match of sql.matchAll(/\bfor (?:no key update|update|share)\b(?: of ([a-z_]+))?(?! skip locked)/g)) {
     const [, alias] = match

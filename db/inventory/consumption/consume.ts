@@ -3,10 +3,10 @@ import { consumptionPosted, stockRunShort } from '../../../config/events/invento
 import type { consumptionKinds, WasteReason } from '../../../config/inventory.ts'
 import { raisePostings } from '../../financial/index.ts'
 import type { PropertyPosting } from '../../financial/index.ts'
-import { prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
-import { insertRow, insertRows } from '../../lib/records.ts'
+import { rowsPart, writeTogether } from '../../lib/records.ts'
+import type { Part } from '../../lib/records.ts'
 import type { ItemFacts } from '../items/facts.ts'
 import { InventoryConsumption, InventoryConsumptionLine, InventoryShortage } from '../models.ts'
 import { take } from '../rules/average.ts'
@@ -14,7 +14,7 @@ import type { Used } from '../rules/explode.ts'
 import { decimalOf } from '../rules/quantity.ts'
 import type { Shelf } from '../stock/hold.ts'
 import { postingsOfUse } from '../stock/post.ts'
-import { moverOf, writeMovement } from '../stock/write.ts'
+import { moverOf, planMovement } from '../stock/write.ts'
 import type { Line } from '../stock/write.ts'
 
 export type UseHead = {
@@ -39,9 +39,8 @@ export type UseHead = {
 type Held = { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> }
 type Taken = Used & { id: string; taken: number; value: number }
 
-const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken[]): Promise<void> => {
-  const lines = insertRows(
-    trx,
+const linesOf = (consumptionId: string, taken: readonly Taken[]): (Part | null)[] => [
+  rowsPart(
     InventoryConsumptionLine,
     taken.map(({ id, itemId, locationId, recipeVersionId, quantity, value, taken: there }, position) => ({
       id,
@@ -54,9 +53,8 @@ const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken
       value,
       shortQuantity: quantity - there,
     })),
-  )
-  const shortages = insertRows(
-    trx,
+  ),
+  rowsPart(
     InventoryShortage,
     taken
       .filter((one) => one.taken < one.quantity)
@@ -67,31 +65,30 @@ const writeLines = async (trx: Trx, consumptionId: string, taken: readonly Taken
         locationId,
         quantity: quantity - there,
       })),
-  )
-  await Promise.all([lines, shortages])
-}
+  ),
+]
 
-/** Adds to the use of a day, which suggestions of what to buy are made of; `sign` -1 takes it back. Waste is no use. The rows of stock are locked. */
-export const countUse = async (
-  trx: Trx,
-  { kind, businessDate }: { kind: string; businessDate: string },
-  used: readonly Pick<Used, 'itemId' | 'locationId' | 'quantity'>[],
-  sign: 1 | -1,
-): Promise<void> => {
-  if (kind === 'waste' || used.length === 0) return
-  await prepared(
-    trx,
-    `insert into inventory_use (location_id, item_id, date, quantity)
+type Day = { kind: string; businessDate: string }
+type Counted = readonly Pick<Used, 'itemId' | 'locationId' | 'quantity'>[]
+
+const usePart = ({ kind, businessDate }: Day, used: Counted, sign: 1 | -1): Part | null =>
+  kind === 'waste' || used.length === 0
+    ? null
+    : {
+        text: `insert into inventory_use (location_id, item_id, date, quantity)
      select u."locationId", u."itemId", ?, sum(u.quantity)::bigint * ? from jsonb_to_recordset(?::jsonb) as u ("locationId" uuid, "itemId" uuid, quantity bigint)
      group by 1, 2 order by 1, 2
      on conflict (tenant_id, location_id, item_id, date) do update set quantity = inventory_use.quantity + excluded.quantity`,
-    [
-      businessDate,
-      sign,
-      JSON.stringify(used.map(({ itemId, locationId, quantity }) => ({ itemId, locationId, quantity }))),
-    ],
-  )
-}
+        values: [
+          businessDate,
+          sign,
+          JSON.stringify(used.map(({ itemId, locationId, quantity }) => ({ itemId, locationId, quantity }))),
+        ],
+      }
+
+/** Adds to the use of a day, which suggestions of what to buy are made of; `sign` -1 takes it back. Waste is no use. The rows of stock are locked. */
+export const countUse = (trx: Trx, day: Day, used: Counted, sign: 1 | -1): Promise<void> =>
+  writeTogether(trx, [usePart(day, used, sign)])
 
 const tellShort = async (
   trx: Trx,
@@ -158,29 +155,32 @@ export const planUse = async (
   const createdBy = await moverOf(trx)
   const write = async () => {
     const movement = { id: movementId, kind: 'consumption' as const, propertyId, occurredOn: businessDate, createdBy }
-    // The movement is asked for first: the rows of the use refer to it.
-    const moved = writeMovement(trx, { ...movement, note: note ?? null }, lines, { shelf, items })
-    const inserted = insertRow(trx, InventoryConsumption, {
+    const { parts, follow } = planMovement(trx, { ...movement, note: note ?? null }, lines, { shelf, items })
+    const row = {
       ...fields,
       id,
       movementId,
       sourceType: source?.type ?? 'consumption',
       sourceId: source?.id ?? id,
-    })
-    const [{ version }] = await Promise.all([
-      inserted,
-      moved,
-      writeLines(trx, id, taken),
-      countUse(trx, head, used, 1),
-      tellShort(trx, propertyId, taken, items),
-    ])
+    }
     const { reservationId = null, unitId = null } = head
-    await emit(trx, consumptionPosted, {
-      propertyId,
-      id,
-      version,
-      data: { inventoryConsumptionId: id, kind, reservationId, unitId },
-    })
+    // The movement comes first: the rows of the use refer to it.
+    await Promise.all([
+      writeTogether(trx, [
+        ...parts,
+        rowsPart(InventoryConsumption, [row]),
+        ...linesOf(id, taken),
+        usePart(head, used, 1),
+      ]),
+      follow(),
+      tellShort(trx, propertyId, taken, items),
+      emit(trx, consumptionPosted, {
+        propertyId,
+        id,
+        version: 1,
+        data: { inventoryConsumptionId: id, kind, reservationId, unitId },
+      }),
+    ])
   }
   return { id, postings, write }
 }

@@ -108,6 +108,8 @@ export const takeBack = async (
     originals.map(({ itemId }) => itemId),
   )
   const shelf = await holdStock(trx, originals)
+  // The goods of an order have come back, wherever they stand now.
+  if (!consumption?.orderId) await refuseArchived(trx, originals)
   // Under the locks of the stock no more of it is settled.
   const settled = consumption ? await endConsumption(trx, consumption) : []
   const { lines, posted, differences } = turned(shelf, items, [
@@ -132,6 +134,23 @@ export const takeBack = async (
   await changeRow(trx, InventoryMovement, movement.id, { status: 'reversed', reversalReason: reason })
   await postBack(trx, { movement, id, today, consumption }, items, posted, differences)
   await settleShortages(trx, { shelf, items, spots: lines.filter(({ quantity }) => quantity > 0) })
+}
+
+/** Refuses goods that would come back to an item or a location that was archived since, which has no stock. 422 `in_use`. */
+const refuseArchived = async (trx: Trx, originals: readonly Original[]): Promise<void> => {
+  const back = originals.filter(({ quantity }) => quantity < 0)
+  const gone = await sql<{ code: string }>(
+    trx,
+    `select sku as code from inventory_item where id = any(?::uuid[]) and status = 'archived'
+     union all select code from inventory_location where id = any(?::uuid[]) and status = 'archived' order by 1 limit 50`,
+    [back.map(({ itemId }) => itemId), back.map(({ locationId }) => locationId)],
+  )
+  if (gone.length > 0)
+    throw unprocessable(
+      'in_use',
+      'Stock comes back to active items and locations alone',
+      gone.map(({ code }) => ({ field: 'lines', message: `${code} is archived` })),
+    )
 }
 
 type Difference = { itemId: string; locationId: string; value: number }

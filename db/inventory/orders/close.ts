@@ -5,12 +5,12 @@ import type { DayPosting } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow, expression, insertLater, insertRow } from '../../lib/records.ts'
+import { rowsPart, writeTogether } from '../../lib/records.ts'
 import { cancelPaymentsOf, recordPayment } from '../../payment/index.ts'
 import type { RecordedMethod } from '../../payment/index.ts'
 import { postCharges } from '../../reservations/index.ts'
 import type { PosOrderLineRow, PosOrderRow } from '../../rows.ts'
-import { PosOrder, PosSettlement } from '../models.ts'
+import { PosSettlement } from '../models.ts'
 import { takeShare } from '../rules/totals.ts'
 import type { Part } from '../rules/totals.ts'
 import { holdStays } from './open.ts'
@@ -96,14 +96,23 @@ const judgeFolios = async (trx: Trx, order: SeenOrder, settlements: readonly Set
 }
 
 type Charging = { order: PosOrderRow; outletName: string; parts: Part[] }
+/** A settlement that is done, as its row says it. */
+type Settled = {
+  type: Settlement['type']
+  amount: number
+  folioLineIds?: string[]
+  paymentId?: string
+  reason?: string
+}
 
 /** Puts the shares of the settlements on their folios. Answers the first folio. */
 const chargeFolios = async (
   trx: Trx,
   { order, outletName, parts }: Charging,
   settlements: readonly Folio[],
-): Promise<string | null> => {
+): Promise<{ folioId: string | null; settled: Settled[] }> => {
   let first: string | null = null
+  const settled: Settled[] = []
   for (const [index, { reservationId, folioId, amount }] of settlements.entries()) {
     const stay = reservationId ?? order.reservationId
     const { lineIds, folioIds } = await postCharges(trx, {
@@ -119,19 +128,20 @@ const chargeFolios = async (
         amount: share,
       })),
     })
-    await insertRow(trx, PosSettlement, { orderId: order.id, type: 'folio', folioLineIds: lineIds, amount })
+    settled.push({ type: 'folio', folioLineIds: lineIds, amount })
     first ??= folioIds[0] ?? null
   }
-  return first
+  return { folioId: first, settled }
 }
 
-/** Records payments, whose postings it answers. The order takes each as its own target: the row of the settlement is written there. */
+/** Records payments, each for the order as its own target. Answers their postings. */
 const takePayments = async (
   trx: Trx,
   order: PosOrderRow,
   { settlements, businessDate }: { settlements: readonly Due[]; businessDate: string },
-): Promise<DayPosting[]> => {
+): Promise<{ postings: DayPosting[]; settled: Settled[] }> => {
   const postings: DayPosting[] = []
+  const settled: Settled[] = []
   let { paidAmount } = order
   for (const one of settlements) {
     if (one.type !== 'payment') continue
@@ -146,10 +156,41 @@ const takePayments = async (
       cashAccountId: one.cashAccountId,
       reference: one.reference,
     }
-    await recordPayment(trx, given, { businessDate, target: payableOf({ ...order, paidAmount }), postings })
+    const target = payableOf({ ...order, paidAmount })
+    const paymentId = await recordPayment(trx, given, { businessDate, target, postings })
+    settled.push({ type: 'payment', paymentId, amount: one.amount })
     paidAmount += one.amount
   }
-  return postings
+  return { postings, settled }
+}
+
+/** Closes a locked order, with the rows of its settlements in the same statement. Answers its version. */
+const settle = async (
+  trx: Trx,
+  order: PosOrderRow,
+  settled: readonly Settled[],
+  { businessDate, closedBy }: { businessDate: string; closedBy: string | null },
+): Promise<number> => {
+  const paid = sum(settled.filter(({ type }) => type === 'payment').map(({ amount }) => amount))
+  await writeTogether(trx, [
+    rowsPart(
+      PosSettlement,
+      settled.map(({ type, amount, folioLineIds = [], paymentId = null, reason = null }) => ({
+        orderId: order.id,
+        type,
+        amount,
+        folioLineIds,
+        paymentId,
+        reason,
+      })),
+    ),
+    {
+      text: `update pos_order set status = 'closed', business_date = ?, closed_by = ?, closed_at = now(), paid_amount = paid_amount + ?, version = version + 1
+       where id = ?`,
+      values: [businessDate, closedBy, paid, order.id],
+    },
+  ])
+  return order.version + 1
 }
 
 /**
@@ -176,7 +217,7 @@ export const closeOrder = async (
     all.map((part) => ({ ...part })),
     order.total - house,
   )
-  const folioId = await chargeFolios(
+  const { folioId, settled } = await chargeFolios(
     trx,
     { order, outletName: seen.outletName, parts: sale.map((part) => ({ ...part })) },
     due.filter(isFolio) as Folio[],
@@ -190,18 +231,18 @@ export const closeOrder = async (
     personOf(trx),
   ])
   const paid = await takePayments(trx, order, { settlements: due, businessDate })
-  for (const one of due)
-    if (one.type === 'house')
-      insertLater(trx, PosSettlement, { orderId: id, type: 'house', reason: one.reason, amount: one.amount })
+  const given = due.flatMap((one): Settled[] =>
+    one.type === 'house' ? [{ type: 'house', reason: one.reason, amount: one.amount }] : [],
+  )
   const kind = seen.outletKind === 'minibar' ? 'minibar' : 'sale'
   const [version, use] = await Promise.all([
-    changeRow(trx, PosOrder, id, { status: 'closed', businessDate, closedBy, closedAt: expression('now()') }),
+    settle(trx, order, [...settled, ...paid.settled, ...given], { businessDate, closedBy }),
     planOrderUse(trx, { order, kind, sold, wasted, house, businessDate }, recipes),
   ])
   // One round trip, and the commit: no close of the same stock waits for more.
   await Promise.all([
     tellOrder(trx, orderClosed, order, { version, folioId }),
     use.write(),
-    raisePostings(trx, order.propertyId, [...paid, ...use.postings, ...postingsOfSale(order, sale, taxes)]),
+    raisePostings(trx, order.propertyId, [...paid.postings, ...use.postings, ...postingsOfSale(order, sale, taxes)]),
   ])
 }

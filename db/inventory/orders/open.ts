@@ -58,22 +58,25 @@ export const holdStays = async (
   if (gone) throw notInHouse(gone.field)
 }
 
-/** The stay in the house in a unit (R25). */
-const stayIn = async (trx: Trx, propertyId: string, unitId: string): Promise<string | null> =>
+/** The stay in the house in a unit (R25): the one that is named, where several share it. */
+const stayIn = async (
+  trx: Trx,
+  { propertyId, unitId, named }: { propertyId: string; unitId: string; named: string | null },
+): Promise<string | null> =>
   (
     await sqlOne<{ id: string }>(
       trx,
       `select r.id from unit_assignment a join reservation r on r.tenant_id = a.tenant_id and r.id = a.reservation_id and r.status = 'checked_in'
-       where a.unit_id = ? and a.status = 'occupied' and r.property_id = ? order by r.id limit 1`,
-      [unitId, propertyId],
+       where a.unit_id = ? and a.status = 'occupied' and r.property_id = ? and r.id = coalesce(?::uuid, r.id) order by r.id limit 1`,
+      [unitId, propertyId, named],
     )
   )?.id ?? null
 
 /** The stay that an order is for, held. */
 const stayOf = async (trx: Trx, outlet: OutletRecord, given: NewOrder): Promise<string | null> => {
   const { reservationId, unitId } = given
-  if (outlet.kind === 'minibar' && unitId === undefined)
-    throw invalid([{ field: 'unitId', message: 'is required of a minibar' }])
+  const isMinibar = outlet.kind === 'minibar'
+  if (isMinibar && unitId === undefined) throw invalid([{ field: 'unitId', message: 'is required of a minibar' }])
   if (unitId !== undefined) {
     const unit = await sqlOne(trx, `select 1 from unit where id = ? and property_id = ?`, [unitId, outlet.propertyId])
     if (!unit)
@@ -81,8 +84,12 @@ const stayOf = async (trx: Trx, outlet: OutletRecord, given: NewOrder): Promise<
         { field: 'unitId', message: 'is no unit of the property' },
       ])
   }
-  const found = reservationId ?? (unitId === undefined ? null : await stayIn(trx, outlet.propertyId, unitId))
-  if (found === null && outlet.kind === 'minibar') throw notInHouse('unitId')
+  // A minibar is emptied by those who stay with it; any other guest may have an order brought to a unit.
+  const isFound = unitId !== undefined && (isMinibar || reservationId === undefined)
+  const found = isFound
+    ? await stayIn(trx, { propertyId: outlet.propertyId, unitId, named: reservationId ?? null })
+    : (reservationId ?? null)
+  if (found === null && isMinibar) throw notInHouse(reservationId === undefined ? 'unitId' : 'reservationId')
   if (found !== null)
     await holdStays(trx, outlet.propertyId, [{ id: found, field: reservationId ? 'reservationId' : 'unitId' }])
   return found

@@ -4,8 +4,6 @@ import type { PosOrderLineRow, PosOrderRow } from '../../rows.ts'
 import { raisePostings } from '../../financial/index.ts'
 import { planUse } from '../consumption/consume.ts'
 import type { PlannedUse, UseHead } from '../consumption/consume.ts'
-import { holdItems } from '../items/facts.ts'
-import { holdLocations } from '../locations.ts'
 import { readRecipeFacts } from '../recipes/facts.ts'
 import { explode } from '../rules/explode.ts'
 import type { RecipeFacts, Used, Wanted } from '../rules/explode.ts'
@@ -62,20 +60,10 @@ export const planOrderUse = async (
   const waste = explode(wantedOf(wasted), recipes)
   const all = [...given.rest, ...given.part, ...waste]
   if (all.length === 0) return { postings: [], write: () => Promise.resolve() }
-  // One after the other, in one round trip.
-  const [places, items, shelf] = await Promise.all([
-    holdLocations(
-      trx,
-      [...new Set(all.map(({ locationId }) => locationId))].map((id) => ({ id, field: 'lines' })),
-    ),
-    holdItems(
-      trx,
-      all.map(({ itemId }) => itemId),
-    ),
-    holdStock(trx, all),
-  ])
-  const [place] = places.values()
-  if (!place) throw new Error('a location was not held')
+  const shelf = await holdStock(trx, all)
+  const { items } = shelf
+  const [place] = shelf.all()
+  if (!place) throw new Error('no stock was held')
   const head = (of: UseHead['kind'], source: string): UseHead => ({
     kind: of,
     propertyId: order.propertyId,

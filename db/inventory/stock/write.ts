@@ -5,7 +5,8 @@ import { authorOf } from '../../lib/authors.ts'
 import { contextOf, prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
-import { insertRow, insertRows } from '../../lib/records.ts'
+import { rowsPart, writeTogether } from '../../lib/records.ts'
+import type { Part } from '../../lib/records.ts'
 import type { ItemFacts } from '../items/facts.ts'
 import { InventoryMovement, InventoryMovementLine } from '../models.ts'
 import { decimalOf } from '../rules/quantity.ts'
@@ -47,21 +48,21 @@ export const moverOf = async (trx: Trx): Promise<string | null> => {
 }
 
 export type Written = { id: string; lineIds: string[] }
+type Around = { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> }
+/** A movement that is ready: its rows, which may go with others in one statement, and what comes after them. */
+export type PlannedMovement = Written & { parts: (Part | null)[]; follow: () => Promise<unknown> }
 
 /**
- * Writes a movement whose lines have been taken from and put on the shelf in their order. The database adds the lines to the stock; nothing else changes it.
- * Rows that run below their minimum are told of. All of it goes in one round trip.
+ * A movement whose lines have been taken from and put on the shelf in their order. The database adds the lines to the stock; nothing else changes it. Rows that
+ * run below their minimum are told of.
  */
-export const writeMovement = async (
+export const planMovement = (
   trx: Trx,
-  head: Head,
+  { source, ...head }: Head & { createdBy: string | null },
   lines: readonly Line[],
-  { shelf, items }: { shelf: Shelf; items: ReadonlyMap<string, ItemFacts> },
-): Promise<Written> => {
-  const { source, ...fields } = head
+  { shelf, items }: Around,
+): PlannedMovement => {
   const id = head.id ?? randomUUID()
-  // Without a turn of the loop where it is known, so that what the caller asks for next goes along.
-  const createdBy = head.createdBy === undefined ? await moverOf(trx) : head.createdBy
   const rows = lines.map((line, position) => {
     const held = shelf.at(line)
     held.lastSeq += 1
@@ -80,19 +81,25 @@ export const writeMovement = async (
       purchaseOrderLineId: line.purchaseOrderLineId ?? null,
     }
   })
-  await Promise.all([
-    insertRow(trx, InventoryMovement, {
-      ...fields,
-      id,
-      sourceType: source?.type ?? 'movement',
-      sourceId: source?.id ?? id,
-      createdBy,
-    }),
-    insertRows(trx, InventoryMovementLine, rows),
-    noteLow(trx, [...new Set(lines.map((line) => shelf.at(line)))], items),
-    tellMoved(trx, { id, kind: head.kind }, lines, { shelf, items }),
-  ])
-  return { id, lineIds: rows.map((row) => row.id) }
+  const movement = { ...head, id, sourceType: source?.type ?? 'movement', sourceId: source?.id ?? id }
+  return {
+    id,
+    lineIds: rows.map((row) => row.id),
+    parts: [rowsPart(InventoryMovement, [movement]), rowsPart(InventoryMovementLine, rows)],
+    follow: () =>
+      Promise.all([
+        noteLow(trx, [...new Set(lines.map((line) => shelf.at(line)))], items),
+        tellMoved(trx, { id, kind: head.kind }, lines, { shelf, items }),
+      ]),
+  }
+}
+
+/** Writes the movement of `planMovement`, in one round trip. */
+export const writeMovement = async (trx: Trx, head: Head, lines: readonly Line[], around: Around): Promise<Written> => {
+  const createdBy = head.createdBy === undefined ? await moverOf(trx) : head.createdBy
+  const { id, lineIds, parts, follow } = planMovement(trx, { ...head, createdBy }, lines, around)
+  await Promise.all([writeTogether(trx, parts), follow()])
+  return { id, lineIds }
 }
 
 const isLow = ({ quantity, minimum }: Held) => quantity < minimum

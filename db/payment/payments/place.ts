@@ -3,7 +3,6 @@ import { findAccountFacts } from '../../cash/index.ts'
 import type { AccountFacts } from '../../cash/index.ts'
 import { contextOf, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { bookOfProperty } from '../accounts.ts'
 
 /** The place of recorded money. */
 export type Place = { account: AccountFacts; cashSessionId: string | null }
@@ -23,18 +22,23 @@ const required = () =>
     { field: 'cashSessionId', message: 'is required: open a session first' },
   ])
 
-/** The session that was named, or the caller's own open one in the property. */
-const sessionOf = (trx: Trx, { propertyId, cashSessionId }: Asked): Promise<Session | null> =>
-  preparedOne<Session>(
-    trx,
-    cashSessionId === undefined
-      ? `select id, register_id, status from cash_session where property_id = ? and cashier_id = ? and status = 'open'`
-      : `select id, register_id, status from cash_session where property_id = ? and id = ?`,
-    [propertyId, cashSessionId ?? contextOf(trx).actor.id],
-  )
+type Open = { bookId: string; session: Session | null }
 
-const accountOf = async (trx: Trx, given: Asked, id: string, field: string): Promise<AccountFacts> => {
-  const [account, bookId] = await Promise.all([findAccountFacts(trx, id), bookOfProperty(trx, given.propertyId)])
+/** The book of the property, and the session that was named, or the caller's own open one in it. */
+const openAt = async (trx: Trx, { propertyId, cashSessionId }: Asked): Promise<Open> => {
+  const row = await preparedOne<{ bookId: string; id: string | null; registerId: string; status: string }>(
+    trx,
+    `select p.book_id, s.id, s.register_id, s.status from property p left join cash_session s on s.tenant_id = p.tenant_id and s.property_id = p.id
+       and ${cashSessionId === undefined ? `s.cashier_id = ? and s.status = 'open'` : 's.id = ?'} where p.id = ?`,
+    [cashSessionId ?? contextOf(trx).actor.id, propertyId],
+  )
+  if (!row) throw new Error(`property ${propertyId} is gone`)
+  const { bookId, id, registerId, status } = row
+  return { bookId, session: id === null ? null : { id, registerId, status } }
+}
+
+/** The account, fit to take the money. */
+const judged = (account: AccountFacts | null, given: Asked, field: string, bookId: string): AccountFacts => {
   if (!account || account.bookId !== bookId || (account.propertyId !== null && account.propertyId !== given.propertyId))
     throw noReference(field, 'is no cash account of the property')
   if (account.currency !== given.currency)
@@ -50,10 +54,10 @@ const accountOf = async (trx: Trx, given: Asked, id: string, field: string): Pro
  */
 export const placeOfMoney = async (trx: Trx, given: Asked): Promise<Place> => {
   const named = given.method === 'cash' ? undefined : given.cashAccountId
-  // Asked for with the session, and judged after it.
-  const asked = named === undefined ? null : accountOf(trx, given, named, 'cashAccountId')
-  asked?.catch(() => {})
-  const session = await sessionOf(trx, given)
+  const [{ session, bookId }, account] = await Promise.all([
+    openAt(trx, given),
+    named === undefined ? null : findAccountFacts(trx, named),
+  ])
   if (given.cashSessionId !== undefined) {
     if (!session) throw noReference('cashSessionId', 'is no session of the property')
     if (session.status !== 'open') throw unprocessable('session_closed', 'The session of the register is closed')
@@ -62,10 +66,11 @@ export const placeOfMoney = async (trx: Trx, given: Asked): Promise<Place> => {
     if (given.cashAccountId !== undefined)
       throw invalid([{ field: 'cashAccountId', message: 'belongs to other methods: cash names its session' }])
     if (!session) throw required()
-    return { account: await accountOf(trx, given, session.registerId, 'cashSessionId'), cashSessionId: session.id }
+    const register = await findAccountFacts(trx, session.registerId)
+    return { account: judged(register, given, 'cashSessionId', bookId), cashSessionId: session.id }
   }
-  if (asked === null) throw invalid([{ field: 'cashAccountId', message: 'is required but for cash' }])
-  const account = await asked
-  if (account.kind === 'register') throw noReference('cashAccountId', 'is a register, which takes cash alone')
-  return { account, cashSessionId: session?.id ?? null }
+  if (named === undefined) throw invalid([{ field: 'cashAccountId', message: 'is required but for cash' }])
+  const taker = judged(account, given, 'cashAccountId', bookId)
+  if (taker.kind === 'register') throw noReference('cashAccountId', 'is a register, which takes cash alone')
+  return { account: taker, cashSessionId: session?.id ?? null }
 }

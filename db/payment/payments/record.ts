@@ -10,14 +10,15 @@ import type { DayPosting } from '../../financial/index.ts'
 import { prepared, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { enqueue } from '../../lib/enqueue.ts'
-import { insertRow } from '../../lib/records.ts'
+import { insertWith } from '../../lib/records.ts'
+import type { New } from '../../lib/records.ts'
 import type { PaymentRow } from '../../rows.ts'
-import { lockedTarget, lockTargets, offer, postingOfAllocated } from '../allocations.ts'
+import { allocateTo, lockedTarget, lockTargets, offer, postingOfAllocated } from '../allocations.ts'
 import type { Allocated } from '../allocations.ts'
 import { Payment } from '../models.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { Payable, TargetRef, TargetType } from '../targets.ts'
-import { noteStatus } from './history.ts'
+import { statusPart } from './history.ts'
 import { placeOfMoney } from './place.ts'
 import type { Place } from './place.ts'
 
@@ -99,30 +100,32 @@ const expectNewReference = async (trx: Trx, given: RecordedPayment, place: Place
     ])
 }
 
-const insertPayment = (
-  trx: Trx,
+type Made = { id: string; place: Place; businessDate: string; receivedAt: Date }
+
+const rowOf = (
   given: RecordedPayment,
-  { id, place, businessDate, receivedAt }: { id: string; place: Place; businessDate: string; receivedAt: Date },
-): Promise<PaymentRow> =>
-  insertRow(trx, Payment, {
-    id,
-    origin: 'recorded',
-    channel: given.channel ?? 'desk',
-    method: given.method,
-    propertyId: given.propertyId,
-    targetType: given.targetType ?? null,
-    targetId: given.targetId ?? null,
-    amount: given.amount,
-    currency: given.currency,
-    status: 'captured',
-    capturedAmount: given.amount,
-    capturedAt: receivedAt,
-    businessDate,
-    cashAccountId: place.account.id,
-    cashSessionId: place.cashSessionId,
-    reference: given.reference ?? null,
-    note: given.note ?? null,
-  })
+  { id, place, businessDate, receivedAt }: Made,
+  allocatedAmount: number,
+): New<'payment', PaymentRow> => ({
+  id,
+  origin: 'recorded',
+  channel: given.channel ?? 'desk',
+  method: given.method,
+  propertyId: given.propertyId,
+  targetType: given.targetType ?? null,
+  targetId: given.targetId ?? null,
+  amount: given.amount,
+  currency: given.currency,
+  status: 'captured',
+  capturedAmount: given.amount,
+  allocatedAmount,
+  capturedAt: receivedAt,
+  businessDate,
+  cashAccountId: place.account.id,
+  cashSessionId: place.cashSessionId,
+  reference: given.reference ?? null,
+  note: given.note ?? null,
+})
 
 type Allocation = { allocated: Allocated | null; late: boolean }
 
@@ -152,8 +155,43 @@ const noteAllocated = async (trx: Trx, payment: PaymentRow, { allocated, late }:
   return changed
 }
 
-/** State of a command that records money for its own record: the day and the target are locked, and it raises the postings as its last step. */
+/**
+ * State of a command that records money for its own record: the day and the target are locked, the record takes all of the money by a statement of the command,
+ * and the command raises the postings as its last step.
+ */
 export type Held = { businessDate: string; target: Payable; postings: DayPosting[] }
+
+type Recorded = { payment: PaymentRow; allocated: Allocated | null }
+
+/** A payment, and what its target takes of it. */
+const makeOffered = async (
+  trx: Trx,
+  given: RecordedPayment,
+  made: Made,
+  { target, locked }: { target: TargetRef | null; locked: Payable | null },
+): Promise<Recorded> => {
+  const { amount, method } = given
+  const { id, businessDate } = made
+  const [inserted, allocation] = await Promise.all([
+    insertWith(trx, Payment, rowOf(given, made, 0), [statusPart(trx, id, 'captured', 'command')]),
+    allocate(trx, { id, method }, { target, locked, amount, businessDate }),
+  ])
+  return { payment: await noteAllocated(trx, inserted, allocation), allocated: allocation.allocated }
+}
+
+/** A payment of which a record takes all. */
+const makeTaken = async (
+  trx: Trx,
+  given: RecordedPayment,
+  made: Made,
+  { target, held }: { target: TargetRef | null; held: Payable },
+): Promise<Recorded> => {
+  const { amount } = given
+  if (!target || !held.open || amount > held.payable) throw new Error(`a record takes ${amount} of ${held.payable}`)
+  const { allocated, part } = allocateTo(made.id, target, amount)
+  const parts = [statusPart(trx, made.id, 'captured', 'command'), part]
+  return { payment: await insertWith(trx, Payment, rowOf(given, made, amount), parts), allocated }
+}
 
 /**
  * Records money that came outside a gateway (R12), with its movement of cash, and allocates it to its target up to what that takes. Answers the id.
@@ -170,13 +208,10 @@ export const recordPayment = async (trx: Trx, given: RecordedPayment, held?: Hel
   await expectNewReference(trx, given, place)
   const { amount, method } = given
   const id = randomUUID()
-  const [inserted, allocation] = await Promise.all([
-    insertPayment(trx, given, { id, place, businessDate, receivedAt }),
-    allocate(trx, { id, method }, { target, locked, amount, businessDate }),
-  ])
-  const { allocated } = allocation
-  const payment = await noteAllocated(trx, inserted, allocation)
-  noteStatus(trx, id, 'captured', 'command')
+  const made = { id, place, businessDate, receivedAt }
+  const { payment, allocated } = held
+    ? await makeTaken(trx, given, made, { target, held: held.target })
+    : await makeOffered(trx, given, made, { target, locked })
   const movement =
     given.movement ??
     (await recordMovement(
