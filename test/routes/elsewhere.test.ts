@@ -14,12 +14,15 @@ import { watchWrites } from '../support/writes.ts'
 import type { Writes } from '../support/writes.ts'
 import { prepare } from './examples.ts'
 import { moduleOf } from './fuzz.ts'
+import type { Json } from './inputs.ts'
 import { fill, recordsOf } from './neighbour.ts'
 import type { Kept } from './neighbour.ts'
 
 type Place = { at: string[]; id: string }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const json = (schema: unknown): Json => JSON.parse(JSON.stringify(schema ?? {})) as Json
 
 /** The ids that a body holds, each with its path. */
 const idsIn = (value: unknown, at: string[] = []): Place[] => {
@@ -112,7 +115,7 @@ describe('a request that names a record of elsewhere', function () {
 
   /** What an endpoint of the whole cannot do without. */
   const queryOf = ({ query }: AnyRoute): string => {
-    const fields = Object.keys((query as { properties?: object } | undefined)?.properties ?? {})
+    const fields = Object.keys(json(query).properties ?? {})
     const sent = new URLSearchParams({
       ...(fields.includes('bookId') ? { bookId: houses.own.bookId } : {}),
       ...(fields.includes('from') && fields.includes('to') ? { from: houses.own.day(0), to: houses.own.day(20) } : {}),
