@@ -3,7 +3,7 @@ const plainMoney =
   `allocated allocatedAmount amountFrom amountTo applied assets authorisedAmount availableReceipts cost credited cash closing closingBalance commission
   covered deductions discountShare disputedAmount equity estimatedValue expense expectedAmount expectedTotal extraAdultAmount fine finalRoomRevenue
   fromAmount ibs cbs iss includedTax interest liabilities lowestAmount maxAmount netAmount netRevenue nextTotal onTheBooksRevenue open opening openingBalance
-  openTotal otherRevenue overdueTotal paidAmount payables payouts platformFeeAmount principal receivables receivedValue recurring refunded residual
+  openTotal otherRevenue overduePayables overdueReceivables overdueTotal paidAmount payables payouts platformFeeAmount principal receivables receivedValue recurring refunded residual
   returned revenue roomRevenue serviceChargeAmount settled standardAmount subtotal taxAmount totalAfter totalBefore totalRevenue transfers transfersIn transfersOut unallocated
   unbilled unitPrice waivedAmount budget lastYear monthToDate openAmount yearToDate withheld writtenOff discount otherProperties`.split(
     /\s+/,

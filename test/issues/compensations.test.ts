@@ -293,7 +293,7 @@ describe('Compensations of an issue', function () {
         ),
       )
     }
-    expect(await compensate(3_500), 'only what is more than was owed').to.deep.equal([
+    expect(await compensate(3_500), 'only what is more than was owed').to.have.deep.members([
       { paymentId: newer, amount: 500 },
       { paymentId: older, amount: 500 },
     ])

@@ -50,6 +50,7 @@ export const short: Readonly<Record<string, string>> = {
   'rateChanges.read': 'one record has few',
   'ratePlans.list': 'a house sets it up',
   'receivableInstallments.list': 'it groups or looks at what is open, of a year or an account',
+  'receivables.ageing': 'it groups or looks at what is open, of a year or an account',
   'recipes.list': 'a house sets it up',
   'recurringPayables.list': 'a house sets it up',
   'reportSchedules.list': 'a house sets it up',

@@ -112,7 +112,13 @@ describe('Quotes of the desk', () => {
 
   it('end, and are not booked afterwards', async () => {
     const made = await quote([room(10, 12)])
-    await sql(world.database.admin, `update quote set expires_at = now() - interval '1 second' where id = ?`, [made.id])
+    const endedAgo = (ago: string) =>
+      world.database.admin.transaction(async (trx) => {
+        // What a quote says is written once.
+        await trx.raw(`set local session_replication_role = replica`)
+        await trx.raw(`update quote set expires_at = now() - cast(? as interval) where id = ?`, [ago, made.id])
+      })
+    await endedAgo('1 second')
     expect(await read(made.id)).to.include({ status: 'expired', token: null, feasible: false })
     expect((await book(made.id)).body.code).to.equal('quote_expired')
     expect((await owner.get('quotes?status=expired')).body.meta.total).to.equal(1)
@@ -120,7 +126,7 @@ describe('Quotes of the desk', () => {
     const purge = () => house.inHouse((trx) => purgeQuotes(trx, [made.id]))
     await purge()
     expect((await owner.get(`quotes/${made.id}`)).status).to.equal(200)
-    await sql(world.database.admin, `update quote set expires_at = now() - interval '181 days' where id = ?`, [made.id])
+    await endedAgo('181 days')
     await purge()
     expect((await owner.get(`quotes/${made.id}`)).status).to.equal(404)
   })

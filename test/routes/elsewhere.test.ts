@@ -113,7 +113,7 @@ describe('a request that names a record of elsewhere', function () {
     return [...found.values()]
   }
 
-  /** What an endpoint of the whole cannot do without. */
+  /** The query that an endpoint of the whole cannot do without. */
   const queryOf = ({ query }: AnyRoute): string => {
     const fields = Object.keys(json(query).properties ?? {})
     const sent = new URLSearchParams({

@@ -99,6 +99,7 @@ export const ofLedger = async (
         toRemove: await createTemplate(trx, recurring, always),
         budgetId: await createBudget(trx, plan, always),
         otherBudget: await createBudget(trx, plan, always),
+        toApprove: await createBudget(trx, plan, always),
         accrualScheduleId: await createAccrual(
           trx,
           {
@@ -145,6 +146,7 @@ export const ofLedger = async (
       accrualScheduleId: one(found['accrualScheduleId']),
       budgetId: one(found['budgetId']),
       'budgets.delete budgetId': one(found['otherBudget']),
+      'budgets.approve budgetId': one(found['toApprove']),
       fiscalYearId: one(found['fiscalYearId']),
       'fiscalYears.close fiscalYearId': one(over.toClose.yearId),
       'fiscalYears.reopen fiscalYearId': one(over.toReopen.yearId),

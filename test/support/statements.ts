@@ -14,21 +14,35 @@ const looksAtChanges = (text: string) => text.includes('(select clock_timestamp(
  */
 export const statementsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
   const seen: string[] = []
-  const pool = database()
   const begin = () => requestOf.enterWith(seen)
+  subscribe('http.server.request.start', begin)
+  try {
+    await noting(seen, work)
+  } finally {
+    unsubscribe('http.server.request.start', begin)
+  }
+  return seen
+}
+
+/** The statements that `work` itself sends, in their order. */
+export const statementsIn = async (work: () => Promise<unknown>): Promise<string[]> => {
+  const seen: string[] = []
+  await requestOf.run(seen, () => noting(seen, work))
+  return seen
+}
+
+const noting = async (seen: string[], work: () => Promise<unknown>): Promise<void> => {
+  const pool = database()
   const note = ({ sql: text }: { sql: string }) => {
     if (requestOf.getStore() === seen && !looksAtChanges(text)) seen.push(text)
   }
   const { databasePrepare } = settings
   settings.databasePrepare = false
-  subscribe('http.server.request.start', begin)
   pool.on('query', note)
   try {
     await work()
   } finally {
     settings.databasePrepare = databasePrepare
-    unsubscribe('http.server.request.start', begin)
     pool.off('query', note)
   }
-  return seen
 }
