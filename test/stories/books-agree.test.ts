@@ -61,13 +61,18 @@ describe('the story of books that agree', function () {
       { withinMs: 20_000, what: 'the refund' },
     )
     settings.sandboxSecondMs = 80
+    // The sandbox has noted the payout by its slow seconds.
+    await sql(
+      world.database.admin,
+      `update sandbox_object set due_at = now() + interval '1 second' where id like 'books %' and due_at is not null`,
+    )
     await until(
       async () => {
         await work()
         await forgetLimits(world)
         return (await get('payments/payouts')).data[0]?.complete === true
       },
-      { withinMs: 20_000, what: 'the payout' },
+      { withinMs: 40_000, what: 'the payout' },
     )
     await work()
   })
