@@ -14,7 +14,7 @@ import {
   Uuid,
   Words,
 } from '../../config/schema.ts'
-import { refuseAccountElsewhere } from '../../db/cash/index.ts'
+import { refuseAccountElsewhere, refuseMovementElsewhere } from '../../db/cash/index.ts'
 import { createCredit, listCredits, readCredit, refundCredit, voidCredit } from '../../db/accounts-payable/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { resource } from '../lib/resource.ts'
@@ -167,6 +167,7 @@ const refund = route({
   example: { amount: 100, cashAccountId: sampleId('cashAccountId'), receivedOn: sampleDay(0) },
   handle: async ({ trx, params, body, expectedVersion, admission }) => {
     await refuseAccountElsewhere(trx, body.cashAccountId, admission.propertyIds)
+    await refuseMovementElsewhere(trx, body.cashMovementId, admission.propertyIds)
     await refundCredit(trx, params.supplierCreditId, body, expectedVersion)
     return readCredit(trx, params.supplierCreditId)
   },

@@ -17,7 +17,7 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { refuseAccountElsewhere } from '../../db/cash/index.ts'
+import { refuseAccountElsewhere, refuseMovementElsewhere } from '../../db/cash/index.ts'
 import {
   approvePayment,
   createPayment,
@@ -249,7 +249,11 @@ const voidOne = payments.act('void', {
     refund: Opt(Obj({ cashAccountId: Opt(Uuid), receivedOn: Opt(Day), cashMovementId: Opt(Uuid) })),
   }),
   example: { reason: 'Paid to the wrong account' },
-  command: ({ trx, id, body, expectedVersion }) => voidPayment(trx, id, body, expectedVersion),
+  command: async ({ trx, id, body, expectedVersion, admission }) => {
+    await refuseAccountElsewhere(trx, body.refund?.cashAccountId, admission.propertyIds)
+    await refuseMovementElsewhere(trx, body.refund?.cashMovementId, admission.propertyIds)
+    await voidPayment(trx, id, body, expectedVersion)
+  },
 })
 
 export const routes = [list, create, read, approve, voidOne]

@@ -64,6 +64,25 @@ export const refuseAccountElsewhere = async (
   if (facts && facts.propertyId !== null && !propertyIds.includes(facts.propertyId)) throw noAccount('cashAccountId')
 }
 
+/** Refuses a movement on an account that `refuseAccountElsewhere` refuses. 422 `reference_not_found`. */
+export const refuseMovementElsewhere = async (
+  trx: Trx,
+  cashMovementId: string | undefined,
+  propertyIds: readonly string[] | null,
+): Promise<void> => {
+  if (propertyIds === null || cashMovementId === undefined) return
+  const found = await preparedOne<{ propertyId: string | null }>(
+    trx,
+    `select a.property_id from cash_movement m join cash_account a on a.tenant_id = m.tenant_id and a.id = m.cash_account_id
+     where m.tenant_id = ? and m.id = ?`,
+    [contextOf(trx).tenantId, cashMovementId],
+  )
+  if (found && found.propertyId !== null && !propertyIds.includes(found.propertyId))
+    throw unprocessable('reference_not_found', 'There is no such money', [
+      { field: 'cashMovementId', message: 'is no movement' },
+    ])
+}
+
 const short = (there: string) =>
   unprocessable(
     'cash_short',

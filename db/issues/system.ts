@@ -175,7 +175,7 @@ const end = async (trx: Trx, found: Held, text: string, eventId: string | null):
   if (found.status === 'resolved' || found.status === 'closed') return
   const held = await noteMissed(trx, found)
   await writeComment(trx, held.id, { text, visibility: 'internal', authorId: null, eventId })
-  // What has been missed takes it off an assignee, who had it all the same.
+  // A missed deadline takes the issue off its assignee, whose it still was.
   if (found.status !== 'open' || found.assigneeId !== null) {
     await tell(trx, 'commented', await writeIssue(trx, held, {}))
     return

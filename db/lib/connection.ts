@@ -264,7 +264,7 @@ export const enterTenant = async (
   actor?: Actor,
   { evenMoved = false }: Pick<OpenOptions, 'evenMoved'> = {},
 ): Promise<Trx> => {
-  // What was told before belongs to where it was told.
+  // Events and jobs from before belong to the tenant that was entered then.
   outboxOf(trx)?.release()
   await prepared(trx, `select ${entering(evenMoved)}`, entryOf(tenantId))
   contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })

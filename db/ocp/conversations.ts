@@ -136,8 +136,10 @@ const tell = async (trx: Trx, event: Event<typeof conversationOpened.data>, id: 
 type Linked = { guestId: string | null; reservationId: string | null }
 type Contact = { propertyId: string; kind: ChannelKind; index: Buffer; address: string }
 
-/** The open conversation with an address, opened where there is none. The time at which a guest wrote counts for the WhatsApp window; an answer that was
- * given before this was heard is none to it. */
+/**
+ * The open conversation with an address, opened where there is none. The time at which a guest wrote counts for the WhatsApp window; an answer that was
+ * given before this was heard is none to it.
+ */
 export const conversationWith = async (
   trx: Trx,
   { propertyId, kind, index, address }: Contact,
@@ -148,22 +150,22 @@ export const conversationWith = async (
   const [row] = await sql<{ id: string }>(
     trx,
     `insert into conversation (id, property_id, kind, address_index, address, guest_id, reservation_id, last_inbound_at, last_message_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, clock_timestamp())
+     values (:id, :propertyId, :kind, :index, :sealed, :guestId, :reservationId, :at, clock_timestamp())
      on conflict (tenant_id, property_id, kind, address_index) where status = 'open' do update set
        last_inbound_at = greatest(conversation.last_inbound_at, excluded.last_inbound_at), last_message_at = excluded.last_message_at, version = conversation.version + 1,
        answered_at = case when conversation.answered_at < excluded.last_inbound_at then conversation.answered_at end,
        guest_id = coalesce(conversation.guest_id, excluded.guest_id), reservation_id = coalesce(conversation.reservation_id, excluded.reservation_id)
      returning id`,
-    [
+    {
       id,
       propertyId,
       kind,
       index,
-      await seal(trx, 'tenant', conversationPlace(id), address),
+      sealed: await seal(trx, 'tenant', conversationPlace(id), address),
       guestId,
       reservationId,
       at,
-    ],
+    },
   )
   const found = row?.id ?? id
   if (found === id) await tell(trx, conversationOpened, id)

@@ -126,7 +126,7 @@ describe('at its edges, what is owed', function () {
     expect(await reverse(other.id)).to.deep.equal([422, 'in_use'])
     await world.drain()
     const left = await a.balances(a.on('01-01'), a.house.today)
-    // What is not claimed is still of nobody.
+    // Money that is not claimed still belongs to no bill.
     expect(left['2.1.7.01']).to.equal(-3_999)
     expect(await a.failing()).to.deep.equal([])
   })

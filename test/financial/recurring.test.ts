@@ -136,7 +136,7 @@ describe('adjustments of a month (story S2)', function () {
       400,
       'validation_failed',
     ])
-    // What recurs by itself balances with its defaults, now and after every change.
+    // A template that recurs by itself balances with its defaults, now and after every change.
     const schedule = { every: 1, unit: 'month', firstOn: a.house.day(1), mode: 'post' }
     const share = [{ ...lines[0], amount: { variable: 'x', rate: 10_000 } }, { ...lines[1], amount: 'rest' }, lines[1]]
     const varied = { lines: share, variables: [{ name: 'x', default: 4_999 }], schedule }

@@ -147,7 +147,7 @@ describe('A day of a bar', function () {
       ['440', 3_080],
       ['0', 0],
     ])
-    // What was short of a lime costs what limes cost when they come: 480 for a dozen.
+    // The missing limes cost as much as those that come: 480 for a dozen.
     await receipt(today, [{ itemId: lime, quantity: '1', measure: 'dozen', value: 480 }])
     expect(await shelf()).to.deep.equal([
       ['440', 3_080],

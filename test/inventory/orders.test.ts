@@ -78,7 +78,7 @@ describe('Orders of an outlet over HTTP', function () {
     const settlements = [{ type: 'payment' as const, method: 'card' as const, cashAccountId: bar.cardAccountId }]
     const closing = (id: string) => bar.byCashier((trx) => closeOrder(trx, id, settlements))
     await closing(first)
-    // What it begins with are two of them here, which are one where plans are kept.
+    // Its beginning is two statements here, and one where plans are kept.
     const statements = await statementsIn(() => closing(second))
     expect(statements.length, statements.map((text) => text.trim().slice(0, 100)).join('\n')).to.be.within(10, 21)
   })

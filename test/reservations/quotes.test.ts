@@ -114,7 +114,7 @@ describe('Quotes of the desk', () => {
     const made = await quote([room(10, 12)])
     const endedAgo = (ago: string) =>
       world.database.admin.transaction(async (trx) => {
-        // What a quote says is written once.
+        // A quote is written once.
         await trx.raw(`set local session_replication_role = replica`)
         await trx.raw(`update quote set expires_at = now() - cast(? as interval) where id = ?`, [ago, made.id])
       })

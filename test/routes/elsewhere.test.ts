@@ -172,6 +172,22 @@ describe('a request that names a record of elsewhere', function () {
       expect(strange.map(({ at, id }) => `${at.join('.')} of ${kept.get(id)?.table}`)).to.deep.equal([])
     })
 
+  it('is refused where money that came back lies in another house', async () => {
+    await forgetLimits(world)
+    const [account = '', movement = ''] = ['cash_account', 'cash_movement'].map((table) => others.house.get(table)?.[0])
+    const route = routes.find(({ id }) => id === 'payablePayments.void')!
+    const refunds = [{ cashAccountId: account, receivedOn: houses.own.today }, { cashMovementId: movement }]
+    for (const refund of refunds) {
+      const { status, body } = await world.request(route.method, pathOf(route), {
+        key: tokens.clerk,
+        body: { reason: 'Paid to the wrong account', refund },
+        idempotencyKey: randomUUID(),
+      })
+      const fields = (body.errors as Parsed[]).map(({ field }) => field as string)
+      expect([status, body.code, ...fields]).to.deep.equal([422, 'reference_not_found', Object.keys(refund)[0]])
+    }
+  })
+
   it('would have been taken, but for that record', () => {
     expect(met.size).to.be.above(80)
     expect(read.size).to.be.above(150)

@@ -100,7 +100,7 @@ describe('the story of a controller', function () {
     const iss = codes.find(({ code }) => code === 'ISS')?.id as string
     await good(finance, 'POST', `financial/tax-codes/${iss}/rates`, { rate: 21_234, validFrom: on('04-01') })
 
-    // What stood before: a bank, machines with what they have lost, capital, and the rest in equity.
+    // The opening balances: a bank, machines with what they have lost, capital, and the rest in equity.
     const bank = await good(finance, 'POST', 'cash/accounts', {
       bookId,
       kind: 'bank',

@@ -197,7 +197,7 @@ const sync = processor(jobs.syncPixJob, async (context) => {
   if (errors.length > 0) throw errors[0]
   return context.finish(async (trx) => {
     await noteConnection(trx, cashAccountId, null)
-    // What was passed over is read again.
+    // Receipts that were passed over are read again.
     if (isWhole) await noteSynced(trx, cashAccountId, until)
   })
 })

@@ -95,7 +95,7 @@ export const submitPayable = async (trx: Trx, id: string, expected: number | nul
   const band = bandOf(policy, payable.gross)
   const exceptions = await exceptionsOf(trx, id, policy.priceTolerance)
   const needed = payable.kind === 'opening' ? 0 : band.approvals + (exceptions.length > 0 ? 1 : 0)
-  // A band that asks for nobody names none either; what is dearer than its order is then approved as usual.
+  // A band without approvers names none; what is dearer than its order is then approved as usual.
   const roles = band.roles.length > 0 ? band.roles : usualPolicy.bands.flatMap((usual) => usual.roles)
   const submitter = contextOf(trx).actor.id === null ? null : await authorOf(trx)
   const change = {
