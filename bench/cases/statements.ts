@@ -11,7 +11,7 @@ import { judge } from '../report.ts'
 import { sized } from '../size.ts'
 
 const few = sized(50_000, 10_000)
-const many = sized(2_000_000, 50_000)
+const many = sized(5_000_000, 50_000)
 const atOnce = 4_000
 const seconds = sized(5, 2)
 
