@@ -10,7 +10,7 @@ export const messagesTrigger = job({
   retry: 'internal',
 })
 
-/** Makes the dated messages of one reservation match what its dates and automations want. */
+/** Makes the dated messages of one reservation match what its dates and automations want, where it is not the one that an event is about. */
 export const messagesPlanStay = job({
   name: 'messages.plan-stay',
   queue: 'messages',

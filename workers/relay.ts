@@ -31,7 +31,7 @@ import { wakeChannel } from './lib/wake.ts'
 import { reconcile } from './lib/reconcile.ts'
 
 const pollEveryMs = 250
-const mostRestMs = 5
+const mostRestMs = 20
 const reconcileEveryMs = 30_000
 const measureEveryMs = 5_000
 /** So many queues are filled at once; its connections are one more. */
@@ -252,8 +252,8 @@ export const startRelay = async (options: RelayOptions = {}): Promise<RunningRel
         await sleep(failedMs)
       }
       if (stopped) break
-      // Where commits come one after the other it rests as long as it worked, so that more of them go with each round.
-      if (isWoken) await sleep(Math.min(mostRestMs, performance.now() - startedAt))
+      // Where commits come one after the other it rests three times as long as it worked, so that more of them go with each round.
+      if (isWoken) await sleep(Math.min(mostRestMs, 3 * (performance.now() - startedAt)))
       else await pause(Math.max(soonestMs, relay.nextMs - relay.turnMs))
     }
   }

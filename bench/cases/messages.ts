@@ -41,6 +41,8 @@ const startSink = async () => {
   return { url: `smtp://127.0.0.1:${port}`, stop: () => new Promise<void>((resolve) => server.close(() => resolve())) }
 }
 
+const person = { firstName: 'Ana', lastName: 'Souza' }
+
 type Told = { id: string; version: number; data: Record<string, unknown> }
 
 /** A house that writes at all hours and to everybody, with confirmed stays, and the event of each. */
@@ -58,8 +60,9 @@ const prepare = async (): Promise<{ house: House; told: Told[] }> => {
     const bookingId = await makeHold(house, {
       from: 5,
       nights: 1,
-      email: `stay-${one}@example.com`,
       address: randomUUID(),
+      // Messages to one number come one after the other.
+      words: { booker: { ...person, email: `stay-${one}@example.com`, phone: `+55249${90_000_000 + one}` } },
     })
     await house.inHouse((trx) => confirmBooking(trx, bookingId))
     const { rooms } = await readBooking(house, bookingId)
@@ -184,7 +187,7 @@ export const bench: Bench = async () => {
   const world = await prepare()
   const children = [
     await startChild('service', 'relay'),
-    await startChild('service', 'worker', { queues: { messages: 20 } }),
+    await startChild('service', 'worker', { queues: { messages: 20, inventory: 2, maintenance: 2 } }),
   ]
   try {
     await confirmations(world)

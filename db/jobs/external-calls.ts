@@ -1,4 +1,4 @@
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, later, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 
 export type CallState = 'started' | 'succeeded' | 'failed' | 'not_sent' | 'unknown'
@@ -21,7 +21,7 @@ export const beginCall = async (
   trx: AnyTrx,
   call: CallKey & { jobId: string; tenantId: string | null; requestHash: Buffer | null },
 ): Promise<CallState | null> => {
-  const inserted = await sqlOne(
+  const inserted = await preparedOne(
     trx,
     `insert into external_call (tenant_id, job_id, provider, operation, idempotency_key, request_hash)
      values (:tenantId, :jobId, :provider, :operation, :key, :requestHash)
@@ -29,7 +29,7 @@ export const beginCall = async (
     call,
   )
   if (inserted) return null
-  const earlier = await sqlOne<{ state: CallState }>(
+  const earlier = await preparedOne<{ state: CallState }>(
     trx,
     `select state from external_call where provider = :provider and operation = :operation and idempotency_key = :key for update`,
     call,
@@ -46,8 +46,8 @@ export const beginCall = async (
 }
 
 /** Journals what came of a call, in the transaction that applies it. */
-export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer) =>
-  sql(
+export const endCall = (trx: AnyTrx, call: CallKey, answer: CallAnswer): void =>
+  later(
     trx,
     `update external_call set state = :state, code = :code, http_status = :httpStatus,
        answer_reference = coalesce(:reference, answer_reference), finished_at = clock_timestamp()

@@ -11,7 +11,7 @@ import { changeRow, insertRow, readRow } from '../lib/records.ts'
 import type { RowOf } from '../lib/models.ts'
 import { Automation } from './models.ts'
 import { planAutomation } from './plan-automation.ts'
-import { planStay } from './plan-stay.ts'
+import { planReservation } from './plan-stay.ts'
 import type { Conditions } from './rules/automation-conditions.ts'
 import { judgePlan } from './rules/plan.ts'
 import type { PlanStep } from './rules/plan.ts'
@@ -199,5 +199,5 @@ export const isWholeStep = (ids: readonly string[]): boolean => ids.length === s
 
 /** Plans some stays; one after the other, each under its own lock. */
 export const planStays = async (trx: Trx, reservationIds: readonly string[]): Promise<void> => {
-  for (const reservationId of reservationIds) await planStay(trx, reservationId)
+  for (const reservationId of reservationIds) await planReservation(trx, reservationId)
 }

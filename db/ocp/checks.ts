@@ -40,6 +40,7 @@ export type UsableStep = {
 export type StepCheck = { use: UsableStep } | { cause: StepCause } | { waitUntil: Date }
 
 type Subject = {
+  ways: Ways
   message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency' | 'origin' | 'campaignId' | 'reservationId'>
   reader: Reader
   contents: readonly Content[]
@@ -160,21 +161,47 @@ const tellCap = async (trx: Trx, channel: MessageChannelRow, day: string): Promi
     })
 }
 
+/** The channels of a plan: that of the house, and the strictest suppression in force against the reader's address on it. */
+export type Ways = ReadonlyMap<
+  ChannelKind,
+  { channel: MessageChannelRow | null; suppressed: 'all' | 'marketing' | null }
+>
+
 /**
  * Takes the locks of all addresses that a plan may write to, in one order: two messages whose plans name the same channels the other way round come one
- * after the other, and none waits for what the other holds.
+ * after the other, and none waits for what the other holds. The suppressions answered are read under them, and hold to the commit.
  */
-export const lockReader = async (trx: Trx, reader: Reader, kinds: readonly ChannelKind[]): Promise<void> => {
-  const indexes = new Map<string, Buffer>()
+export const lockReader = async (
+  trx: Trx,
+  propertyId: string,
+  reader: Reader,
+  plan: readonly { channel: ChannelKind }[],
+): Promise<Ways> => {
+  const kinds = [...new Set(plan.map(({ channel }) => channel))]
+  const indexes = new Map<ChannelKind, Buffer>()
   for (const kind of kinds) {
     const address = kind === 'email' ? reader.email : reader.phone
-    if (address === null) continue
-    const index = addressIndex(trx, kind, address)
-    indexes.set(index.toString('hex'), index)
+    if (address !== null) indexes.set(kind, addressIndex(trx, kind, address))
   }
-  // On one connection they are taken one after the other, also where they travel together.
-  const ordered = [...indexes].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  await Promise.all(ordered.map(([, index]) => lockAddress(trx, index)))
+  const locks = new Map([...indexes.values()].map((index) => [index.toString('hex'), index]))
+  const ordered = [...locks].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  // On one connection all that travels together comes one after the other.
+  const locked = Promise.all(ordered.map(([, index]) => lockAddress(trx, index)))
+  const ways = Promise.all(
+    kinds.map(async (kind) => {
+      const index = indexes.get(kind)
+      const [channel, suppressed] = await Promise.all([
+        preparedOne<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = ?`, [
+          propertyId,
+          kind,
+        ]),
+        index ? suppressionOf(trx, kind, index) : null,
+      ])
+      return [kind, { channel, suppressed }] as const
+    }),
+  )
+  await locked
+  return new Map(await ways)
 }
 
 /** Tells whether a campaign has written to an address already, for another of its guests. */
@@ -234,13 +261,9 @@ const strangersCause = async (
 export const checkStep = async (
   trx: Trx,
   kind: ChannelKind,
-  { message, reader, contents, locales, timeZone, rules, now }: Subject,
+  { ways, message, reader, contents, locales, timeZone, rules, now }: Subject,
 ): Promise<StepCheck> => {
-  const channel = await preparedOne<MessageChannelRow>(
-    trx,
-    `select * from message_channel where property_id = ? and kind = ?`,
-    [message.propertyId, kind],
-  )
+  const { channel, suppressed } = ways.get(kind) ?? { channel: null, suppressed: null }
   if (!channel || !isUsable(channel)) return { cause: 'no_channel' }
   let content = contentFor(contents, kind, reader.language, locales)
   if (!content) return { cause: 'no_content' }
@@ -250,8 +273,6 @@ export const checkStep = async (
   if (kind !== 'email' && channel.countries.length > 0 && !isNumberOf(address, channel.countries))
     return { cause: 'country_not_allowed' }
   const index = addressIndex(trx, kind, address)
-  // The caller holds the address to its commit: no suppression of it is in force before an attempt that ignores it.
-  const suppressed = await suppressionOf(trx, kind, index)
   if (suppressed === 'all' || (suppressed === 'marketing' && message.purpose === 'marketing'))
     return { cause: 'recipient_suppressed' }
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))

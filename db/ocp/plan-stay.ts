@@ -125,18 +125,9 @@ const wantedOf = async (trx: Trx, stay: Stay, automations: readonly Automation[]
   })
 }
 
-/**
- * Makes the dated messages of a reservation match what its dates and the automations want (R5): adds, moves what is unsent, ends
- * what no longer applies. What was sent is not sent again.
- */
-export const planStay = async (trx: Trx, reservationId: string): Promise<void> => {
-  // The stay is read under the lock, though both travel together.
-  const [, stay] = await Promise.all([
-    prepared(trx, `select pg_advisory_xact_lock(hashtextextended('plan-stay:' || ?, 0))`, [reservationId]),
-    readStay(trx, reservationId),
-  ])
-  if (!stay) return
-  const automations = await prepared<Automation>(
+/** Dated automations that are on at a property, with templates that can be sent. */
+const automationsFor = (trx: Trx, propertyId: string) =>
+  prepared<Automation>(
     trx,
     `select a.id, a.trigger, a.conditions, a.plan, a.valid_minutes, t.key as template_key, t.id as template_id,
        t.published_number as template_number, t.purpose, t.urgency, jsonb_build_object('messages', p.settings -> 'messages') as settings
@@ -145,15 +136,35 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
      where a.enabled and a.trigger->>'anchor' is not null and (a.property_id is null or a.property_id = ?)
        and t.status = 'active' and t.published_number is not null
      order by a.id`,
-    [stay.propertyId, stay.propertyId],
+    [propertyId, propertyId],
   )
-  const wanted = await wantedOf(trx, stay, automations)
-  const rows = await prepared<Planned>(
+
+/** Locks the dated messages of a reservation, whatever became of them. */
+const plannedOf = (trx: Trx, reservationId: string) =>
+  prepared<Planned>(
     trx,
     `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id
      from message where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
+
+/** Takes the lock under which the dated messages of a stay are planned. What is asked for after it, also without waiting, is read under it. */
+export const lockPlan = (trx: Trx, reservationId: string): Promise<unknown> =>
+  prepared(trx, `select pg_advisory_xact_lock(hashtextextended('plan-stay:' || ?, 0))`, [reservationId])
+
+/** Plans the dated messages of a reservation, as it is now. */
+export const planReservation = async (trx: Trx, reservationId: string): Promise<void> => {
+  const [, stay] = await Promise.all([lockPlan(trx, reservationId), readStay(trx, reservationId)])
+  if (stay) await planStay(trx, stay)
+}
+
+/**
+ * Makes the dated messages of a stay, which was read under its lock, match what its dates and the automations want (R5): adds, moves what is unsent, ends
+ * what no longer applies. What was sent is not sent again.
+ */
+export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
+  const [automations, rows] = await Promise.all([automationsFor(trx, stay.propertyId), plannedOf(trx, stay.id)])
+  const wanted = await wantedOf(trx, stay, automations)
   const now = new Date()
   for (const { automation, key, at } of wanted) {
     const row = rows.find((candidate) => candidate.dedupeKey === key)
@@ -168,7 +179,7 @@ export const planStay = async (trx: Trx, reservationId: string): Promise<void> =
           templateKey: automation.templateKey,
           dedupeKey: key,
           guestId: stay.guestId,
-          reservationId,
+          reservationId: stay.id,
           reservationStatuses: [...statusesOf[automation.trigger.anchor]],
           scheduledFor: dueNow,
           validMinutes: automation.validMinutes,

@@ -5,7 +5,7 @@ import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
 import { checkStep, lockReader } from './checks.ts'
-import type { StepCause } from './checks.ts'
+import type { StepCause, Ways } from './checks.ts'
 import { readContents } from './compose.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { readReader } from './reader.ts'
@@ -36,14 +36,10 @@ export const refuseUnreachable = async (trx: Trx, messageId: string, isRepeated 
   const [reader, { contents }] = [await readReader(trx, message), await readContents(trx, message)]
   let first: StepCause | null = reader ? null : 'recipient_missing'
   const plan = message.plan as PlanStep[]
-  if (reader)
-    await lockReader(
-      trx,
-      reader,
-      plan.map(({ channel }) => channel),
-    )
+  const ways: Ways = reader ? await lockReader(trx, message.propertyId, reader, plan) : new Map()
   for (const { channel } of reader ? plan : []) {
     const checked = await checkStep(trx, channel, {
+      ways,
       message,
       reader: reader!,
       contents,

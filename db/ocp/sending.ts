@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { later, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
@@ -88,7 +88,7 @@ const insertAttempt = async (
   { kept }: Composition,
 ): Promise<string> => {
   const id = randomUUID()
-  await prepared(
+  later(
     trx,
     `insert into message_attempt (id, message_id, property_id, step, number, round, kind, transport, recipient_index, recipient, subject, body, purpose)
      select ?, ?, ?, ?, count(*) + 1, ?, ?, ?, ?, ?, ?, ?, ? from message_attempt where message_id = ? and step = ?`,
@@ -223,16 +223,14 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
 
   const plan = planOfMessage(message)
   const rules = settingsOf(property.settings).messages
-  await lockReader(
-    trx,
-    reader,
-    plan.map(({ channel }) => channel),
-  )
+  // The addresses are held to the commit: no suppression of them is in force before an attempt that ignores it.
+  const ways = await lockReader(trx, message.propertyId, reader, plan)
   let first: StepCause | null = null
   for (let step = message.step; step < plan.length; step += 1) {
     const kind = plan[step]?.channel
     if (!kind) break
     const checked = await checkStep(trx, kind, {
+      ways,
       message,
       reader,
       contents,
@@ -265,13 +263,11 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       reader,
       isSandbox: use.channel.transport === 'sandbox',
     })
-    const [attemptId] = await Promise.all([
-      insertAttempt(trx, message, step, use, composition),
-      prepared(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
-        step,
-        use.content.locale,
-        message.id,
-      ]),
+    const attemptId = await insertAttempt(trx, message, step, use, composition)
+    later(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [
+      step,
+      use.content.locale,
+      message.id,
     ])
     const leaving = { attemptId, message, step, use, account, reader, property, startedAt: message.now }
     return { send: outgoing(trx, leaving, composition) }

@@ -8,6 +8,7 @@ import { unseal } from '../lib/sealing/index.ts'
 import { queueMessage } from './queue.ts'
 import type { Recipient } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
+import { lockPlan, planStay } from './plan-stay.ts'
 import { readStay } from './stay.ts'
 
 type Event = {
@@ -149,11 +150,18 @@ export const triggerMessages = async (trx: Trx, eventId: string, awaitedBy?: str
     awaitedBy ?? reservationOf(trx, event),
     automationsOf(trx, event),
   ])
-  const stay = reservationId ? await readStay(trx, reservationId) : null
+  const toPlan = await staysOf(trx, event, reservationId)
+  const own = toPlan.find((id) => id === reservationId)
+  // What is planned is read under its lock, though both travel together.
+  const [, stay] = await Promise.all([
+    own ? lockPlan(trx, own) : null,
+    reservationId ? readStay(trx, reservationId) : null,
+  ])
+  if (own && stay) await planStay(trx, stay)
   const { tenantId } = contextOf(trx)
   // Not once per stay: a job that has begun may have read the stay as it was.
-  for (const id of await staysOf(trx, event, reservationId))
-    if (tenantId) await enqueue(trx, messagesPlanStay, { tenantId, reservationId: id })
+  for (const id of toPlan)
+    if (id !== own && tenantId) await enqueue(trx, messagesPlanStay, { tenantId, reservationId: id })
   if (isOfHold(event, stay)) return 0
   const addressee = automations.length === 0 ? null : await addresseeOf(trx, event, stay)
   if (!addressee) return 0

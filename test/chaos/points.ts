@@ -78,7 +78,6 @@ export const cases: readonly Case[] = [
     'inventory.expire-hold': 'expire',
     'ledger.post': 'book',
     'messages.trigger': 'book',
-    'messages.plan-stay': 'book',
     'messages.process-callback': 'words',
   }),
   ...schedules.flatMap(({ job }) => bySlot(job.name, job.name)),

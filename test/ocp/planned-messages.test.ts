@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { changeAutomation, changeTemplate, createAutomation, publishTemplate } from '../../db/ocp/index.ts'
-import { planStay } from '../../db/ocp/plan-stay.ts'
+import { planReservation } from '../../db/ocp/plan-stay.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { reinstate, waiveDeposit } from '../../db/reservations/index.ts'
 import type { MessageRow } from '../../db/rows.ts'
@@ -34,7 +34,7 @@ describe('dated messages of a reservation', () => {
     const [room] = (await readBooking(house, bookingId)).rooms
     await house.inHouse(async (trx) => {
       await sql(trx, `update reservation set arrival = ?, departure = ? where id = ?`, [arrival, departure, room?.id])
-      await planStay(trx, room?.id ?? '')
+      await planReservation(trx, room?.id ?? '')
     })
   }
 
@@ -46,7 +46,7 @@ describe('dated messages of a reservation', () => {
     expect(message?.status).to.equal('scheduled')
     expect(message?.scheduledFor.toISOString()).to.equal(`${addDays(house.day(30), -2)}T13:00:00.000Z`)
     const [room] = (await readBooking(house, bookingId)).rooms
-    await Promise.all(Array.from({ length: 10 }, () => house.inHouse((trx) => planStay(trx, room?.id ?? ''))))
+    await Promise.all(Array.from({ length: 10 }, () => house.inHouse((trx) => planReservation(trx, room?.id ?? ''))))
     expect(await planned()).to.have.length(1)
     expect((await planned())[0]?.turn).to.equal(0)
   })
@@ -161,7 +161,7 @@ describe('dated messages of a reservation', () => {
       await trx.raw(`set local session_replication_role = replica`)
       await trx.raw(`update folio set credits = 1500 where reservation_id = ?`, [room?.id ?? ''])
     })
-    await house.inHouse((trx) => planStay(trx, room?.id ?? ''))
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
     expect(await said()).to.deep.equal(['cancelled', 'scheduled', 'cancelled'])
   })
 
@@ -219,7 +219,7 @@ describe('dated messages of a reservation', () => {
       await sql(trx, `update message set status = 'cancelled', reason = 'not_wanted' where automation_id = ?`, [id])
       await changeAutomation(trx, id, { trigger: { anchor: 'booked', days: 1, at: '10:00' } })
       const [room] = (await readBooking(house, bookingId)).rooms
-      await planStay(trx, room?.id ?? '')
+      await planReservation(trx, room?.id ?? '')
     })
     expect((await now())?.reservationStatuses).to.deep.equal(['confirmed', 'checked_in', 'checked_out'])
   })

@@ -51,7 +51,7 @@ describe('the question what became of a call', () => {
   }
   const unanswered = async (id: string) => {
     await within(till, async (trx) => {
-      await endCall(trx, callOf(id), { state: 'unknown', code: 'TimeoutError' })
+      endCall(trx, callOf(id), { state: 'unknown', code: 'TimeoutError' })
       await applyUnknown(trx, id, true)
     })
     return stateOf(submitKey(id))
@@ -91,7 +91,7 @@ describe('the question what became of a call', () => {
   const closing = async (change: string) => {
     const id = await sent()
     await within(till, async (trx) => {
-      await endCall(trx, callOf(id), { state: 'succeeded' })
+      endCall(trx, callOf(id), { state: 'succeeded' })
       await applySnapshot(trx, id, shown('requires_action'))
       await sql(trx, `update payment set ${change} where id = ?`, [id])
       await beginCall(trx, { ...cancelOf(id), jobId: randomUUID(), tenantId: till.tenantId, requestHash: null })
@@ -103,7 +103,7 @@ describe('the question what became of a call', () => {
     for (const status of ['cancelled', 'captured'] as const) {
       const id = await closing(`expires_at = now()`)
       await within(till, async (trx) => {
-        await endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
+        endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
         await applyUnknown(trx, id, true)
       })
       expect(await stateOf(cancelKey(id))).to.equal('unknown')
@@ -117,7 +117,7 @@ describe('the question what became of a call', () => {
     // No job comes that was made before.
     await work()
     await within(till, (trx) => applySnapshot(trx, id, captured()))
-    await within(till, (trx) => endCall(trx, cancelOf(id), { state: 'unknown', code: 'TypeError' }))
+    await within(till, async (trx) => endCall(trx, cancelOf(id), { state: 'unknown', code: 'TypeError' }))
     await within(till, (trx) => enqueue(trx, readPayment, { tenantId: till.tenantId, paymentId: id }))
     await work()
     expect(await stateOf(cancelKey(id))).to.equal('succeeded')
@@ -126,7 +126,7 @@ describe('the question what became of a call', () => {
   it('keeps no callback waiting for the answer of the call, which waits for it', async () => {
     const id = await closing(`cancel_requested_at = now()`)
     await within(till, async (trx) => {
-      await endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
+      endCall(trx, cancelOf(id), { state: 'unknown', code: 'TimeoutError' })
       // The journal comes first in what an answer writes; the callback is whole before the payment is looked at.
       await within(till, (other) => applySnapshot(other, id, shown('cancelled')))
       await applyUnknown(trx, id, true)
@@ -159,7 +159,7 @@ describe('the question what became of a call', () => {
     const call = { provider: 'sandbox', operation: 'refund', key }
     await within(till, async (trx) => {
       await beginCall(trx, { ...call, jobId: randomUUID(), tenantId: till.tenantId, requestHash: null })
-      await endCall(trx, call, { state: 'unknown' })
+      endCall(trx, call, { state: 'unknown' })
       await applyRefundSnapshot(trx, refund!.id, { status: 'unknown', externalId: null, failure: null })
     })
     expect(await stateOf(key)).to.equal('unknown')

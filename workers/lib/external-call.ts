@@ -87,7 +87,7 @@ export const externalCall = async <O extends CallOutcome, P>(
   crashPoint('call.started', operation)
   const journal = async (outcome: CallOutcome) => {
     const { code, httpStatus, reference } = outcome
-    context.withNext((trx) => endCall(trx, name, { state: stateOf[outcome.kind], code, httpStatus, reference }))
+    context.withNext(async (trx) => endCall(trx, name, { state: stateOf[outcome.kind], code, httpStatus, reference }))
     await tellGate(context, outcome)
   }
   try {

@@ -1,6 +1,6 @@
 import { speakingQueues, suspendedWaitMs } from '../../config/queues.ts'
 import { hasFeature } from '../../db/lib/features.ts'
-import { sqlOne } from '../../db/lib/connection.ts'
+import { preparedOne } from '../../db/lib/connection.ts'
 import type { AnyTrx, Trx } from '../../db/lib/connection.ts'
 import type { Locked } from '../../db/jobs/index.ts'
 import type { Job } from '../../jobs/job.ts'
@@ -14,7 +14,7 @@ const speaking: ReadonlySet<string> = new Set(speakingQueues)
 export const waitsForTenant = ({ queue }: Pick<Job, 'queue'>): boolean => speaking.has(queue)
 
 const statusOf = async (trx: AnyTrx, tenantId: string): Promise<string | null> =>
-  (await sqlOne<{ status: string }>(trx, `select status from tenant where id = ?`, [tenantId]))?.status ?? null
+  (await preparedOne<{ status: string }>(trx, `select status from tenant where id = ?`, [tenantId]))?.status ?? null
 
 const standsStill = async (trx: AnyTrx, payload: unknown, locked: Locked | undefined): Promise<void> => {
   const tenantId = tenantOf(payload)

@@ -7,7 +7,7 @@ import {
   eraseOldContents,
   expandCampaign,
   isWholeStep,
-  planStay,
+  planReservation,
   planStays,
   processCallback,
   readRecipient,
@@ -40,7 +40,7 @@ import { verifyChannel } from './verify-channel.ts'
 const trigger = onDatabase(messagesTrigger, (trx, { eventId, reservationId }) =>
   triggerMessages(trx, eventId, reservationId),
 )
-const planOfStay = onDatabase(messagesPlanStay, (trx, { reservationId }) => planStay(trx, reservationId))
+const planOfStay = onDatabase(messagesPlanStay, (trx, { reservationId }) => planReservation(trx, reservationId))
 const fallBack = onDatabase(messagesFallBack, async (trx, { messageId, turn }, ctx) => {
   if (!(await moveOn(trx, messageId, turn))) ctx.skip('not_waiting')
 })

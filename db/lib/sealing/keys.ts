@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { LRUCache } from 'lru-cache'
-import { contextOf, database, later, onCommit, sql, sqlOne } from '../connection.ts'
+import { contextOf, database, later, onCommit, prepared, sql, sqlOne } from '../connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../connection.ts'
 import { indexKeyPlace } from '../moved-in.ts'
 import { makeKey, newestMasterKey, unwrap, wrap } from './master.ts'
@@ -125,7 +125,7 @@ export const guestKeys = async (
   const own = openedIn(trx)
   const missing = [...new Set(guestIds)].filter((id) => !own.has(`${id} ${purpose}`))
   if (missing.length > 0) {
-    const rows = await sql<WrappedKey & { guestId: string }>(
+    const rows = await prepared<WrappedKey & { guestId: string }>(
       trx,
       `select guest_id, wrapped_key, master_key_id from guest_key where guest_id = any(?) and purpose = ? and wrapped_key is not null`,
       [missing, purpose],
