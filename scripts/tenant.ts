@@ -18,7 +18,13 @@ npm run tenant -- take-back --tenant <id> --receipt <receipt>            at the 
 
 Moves a tenant to another installation: docs/operations/moving.md. DATABASE_OWNER_URL, DATA_KEY and INDEX_KEY are those of the installation.`
 
+// A receipt may begin with a dash, which without `=` would be read as a switch.
+const args = process.argv.slice(2)
+for (const at of args.keys())
+  if (args[at] === '--receipt' && at + 1 < args.length) args.splice(at, 2, `--receipt=${args[at + 1]}`)
+
 const { values, positionals } = parseArgs({
+  args,
   allowPositionals: true,
   options: {
     tenant: { type: 'string' },
