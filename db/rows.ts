@@ -2609,6 +2609,7 @@ export interface PayableRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface PayableApprovalRow {
@@ -3373,6 +3374,7 @@ export interface PurchaseOrderRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface PurchaseOrderLineRow {
@@ -3670,6 +3672,7 @@ export interface ReceivableRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface ReceivableFactRow {
@@ -6197,9 +6200,9 @@ export const tables = {
     computed: [],
   },
   payable: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'number', 'series', 'fiscalKey', 'issuedOn', 'postingOn', 'currency', 'gross', 'withheld', 'total', 'settled', 'open', 'status', 'onHold', 'holdReason', 'source', 'sourceKey', 'policyNumber', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'costCenterId', 'notes', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'number', 'series', 'fiscalKey', 'issuedOn', 'postingOn', 'currency', 'gross', 'withheld', 'total', 'settled', 'open', 'status', 'onHold', 'holdReason', 'source', 'sourceKey', 'policyNumber', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'costCenterId', 'notes', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: ['matchExceptions'],
-    filled: ['tenantId', 'id', 'series', 'withheld', 'settled', 'status', 'onHold', 'source', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'notes', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'series', 'withheld', 'settled', 'status', 'onHold', 'source', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'notes', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'number', 'fiscalKey', 'holdReason', 'sourceKey', 'policyNumber', 'costCenterId', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason'],
     computed: ['open'],
   },
@@ -6470,9 +6473,9 @@ export const tables = {
     computed: [],
   },
   purchase_order: {
-    fields: ['tenantId', 'id', 'number', 'supplierId', 'propertyId', 'bookId', 'locationId', 'expectedOn', 'currency', 'total', 'notes', 'status', 'createdBy', 'editedBy', 'approvedBy', 'selfApproved', 'approvedAt', 'sentAt', 'closeReason', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'number', 'supplierId', 'propertyId', 'bookId', 'locationId', 'expectedOn', 'currency', 'total', 'notes', 'status', 'createdBy', 'editedBy', 'approvedBy', 'selfApproved', 'approvedAt', 'sentAt', 'closeReason', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: [],
-    filled: ['tenantId', 'id', 'notes', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'notes', 'status', 'selfApproved', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['number', 'locationId', 'expectedOn', 'approvedBy', 'approvedAt', 'sentAt', 'closeReason'],
     computed: [],
   },
@@ -6575,9 +6578,9 @@ export const tables = {
     computed: [],
   },
   receivable: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'kind', 'billed', 'series', 'number', 'numberPrefix', 'issuedOn', 'postingOn', 'departedOn', 'currency', 'total', 'settled', 'credited', 'writtenOff', 'open', 'status', 'consolidatedIntoId', 'customerReference', 'notes', 'dunningPausedUntil', 'promisedOn', 'creditOverrideBy', 'creditOverrideReason', 'sentAt', 'sentTo', 'costCenterId', 'createdBy', 'issuedBy', 'postedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'kind', 'billed', 'series', 'number', 'numberPrefix', 'issuedOn', 'postingOn', 'departedOn', 'currency', 'total', 'settled', 'credited', 'writtenOff', 'open', 'status', 'consolidatedIntoId', 'customerReference', 'notes', 'dunningPausedUntil', 'promisedOn', 'creditOverrideBy', 'creditOverrideReason', 'sentAt', 'sentTo', 'costCenterId', 'createdBy', 'issuedBy', 'postedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: [],
-    filled: ['tenantId', 'id', 'billed', 'numberPrefix', 'settled', 'credited', 'writtenOff', 'status', 'customerReference', 'notes', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'billed', 'numberPrefix', 'settled', 'credited', 'writtenOff', 'status', 'customerReference', 'notes', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['propertyId', 'series', 'number', 'departedOn', 'consolidatedIntoId', 'dunningPausedUntil', 'promisedOn', 'creditOverrideBy', 'creditOverrideReason', 'sentAt', 'sentTo', 'costCenterId', 'createdBy', 'issuedBy', 'postedAt', 'voidedOn', 'voidReason'],
     computed: ['open'],
   },

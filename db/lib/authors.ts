@@ -22,7 +22,7 @@ export const authorOf = async (trx: Trx): Promise<string> => {
 
 /** Those who wrote on a document of another person, one more with them. */
 export const editorsWith = (
-  { createdBy, editors }: { createdBy: string; editors: readonly string[] },
+  { createdBy, editors }: { createdBy: string | null; editors: readonly string[] },
   person: string,
 ): string[] => (person === createdBy || editors.includes(person) ? [...editors] : [...editors, person])
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { planNotices, storeNotices } from '../../db/accounts-receivable/dunning/plan.ts'
+import { writeNotices } from '../../db/accounts-receivable/index.ts'
 import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceivables } from './desk.ts'
@@ -37,5 +38,18 @@ describe('reminders of many customers', function () {
       `select count(*) from dunning_notice n join receivable r on r.id = n.receivable_id where r.book_id = :bookId and n.status = 'queued'`,
     )
     expect(Number(made?.count)).to.equal(10_000)
+
+    // Messages are asked for by the customer, but notices are read by the run: not all of them again for each customer.
+    const [run] = await a.rows<{ id: string }>(`select id from dunning_run where book_id = :bookId`)
+    await inTenant(a.house.tenantId, async (trx) => {
+      expect(await writeNotices(trx, run?.id ?? '')).to.be.a('string')
+      const read = await sqlOne<{ rows: number }>(
+        trx,
+        `select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'dunning_notice'`,
+      )
+      expect(Number(read?.rows))
+        .to.be.greaterThan(0)
+        .and.at.most(3 * 10_000)
+    })
   })
 })

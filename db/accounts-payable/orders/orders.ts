@@ -8,7 +8,7 @@ import {
 } from '../../../config/events/accounts-payable.ts'
 import { bookOf, takeNumber } from '../../documents/index.ts'
 import { judgeLines, refuseProblems } from '../../financial/index.ts'
-import { approverOf, authorOf } from '../../lib/authors.ts'
+import { approverOf, authorOf, editorsWith } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -188,11 +188,13 @@ export const changeOrder = async (
   const place = { propertyId: order.propertyId, locationId: locationId === undefined ? order.locationId : locationId }
   const lines = wanted ? await judge(trx, order.bookId, { ...place, lines: wanted }, features) : null
   if (lines) await writeLines(trx, id, lines)
+  const author = await authorOf(trx)
   await changeRow(trx, PurchaseOrder, id, {
     ...rest,
     locationId,
     ...(lines ? { total: totalOf(lines) } : {}),
-    editedBy: await authorOf(trx),
+    editedBy: author,
+    editors: editorsWith(order, author),
   })
 }
 
@@ -206,7 +208,7 @@ export const approveOrder = async (
   if (order.status === 'partly_received' || order.status === 'received') return
   if (!orderMoves.isDue('approved', order.status)) return
   const book = await bookOf(trx, { bookId: order.bookId })
-  const authors = [order.createdBy, order.editedBy]
+  const authors = [order.createdBy, order.editedBy, ...order.editors]
   const { approvedBy, selfApproved } = approverOf(trx, { authors, singleOperator: book.singleOperator })
   const band = bandOf(await policyOf(trx, book.id), order.total)
   if (role === null || (band.roles.length > 0 && !band.roles.includes(role)))

@@ -2,7 +2,7 @@ import { conflict } from '../../../config/errors.ts'
 import { bookOf, installmentsOf, refuseFuture } from '../../documents/index.ts'
 import { assertOpen, refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
-import { authorOf } from '../../lib/authors.ts'
+import { authorOf, editorsWith } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, insertRows, readRow } from '../../lib/records.ts'
@@ -119,6 +119,7 @@ const changeDraft = async (
     withholdings.map((one) => ({ ...one, payableId: row.id })),
   )
   await writeInstallments(trx, row.id, installments, wanted ?? [])
+  const author = await authorOf(trx)
   await changeRow(trx, Payable, row.id, {
     ...kept,
     ...sums,
@@ -133,7 +134,8 @@ const changeDraft = async (
     postingOn: change.postingOn ?? row.postingOn,
     costCenterId: centerOf(given.lines),
     notes: given.notes ?? '',
-    editedBy: await authorOf(trx),
+    editedBy: author,
+    editors: editorsWith(row, author),
   })
   note(trx, row.id, { command: 'change', from: 'draft', to: 'draft', changes: { fields: Object.keys(change) } })
 }

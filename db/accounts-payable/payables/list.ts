@@ -38,7 +38,7 @@ const dueIn = (comparison: string) =>
 const awaiting = (
   yes: boolean,
 ) => `${yes ? '' : 'not '}(p.status = 'awaiting_approval' and cast(? as text) = any(p.approval_roles)
-  and not coalesce(cast(? as uuid) = any(array[p.created_by, p.edited_by, p.submitted_by]), false)
+  and not coalesce(cast(? as uuid) = any(p.editors || array[p.created_by, p.edited_by, p.submitted_by]), false)
   and not exists (select from payable_approval a where a.tenant_id = p.tenant_id and a.payable_id = p.id and a.round = p.round and a.user_id = cast(? as uuid)))`
 
 /** A page of bills that the caller may read, the latest first. */

@@ -9,7 +9,7 @@ import {
 import { formatMoney } from '../money.ts'
 import { bookOf, installmentsIn, settle, todayOf } from '../../documents/index.ts'
 import { assertOpen, postingEventOf, raisePosting, refuseProblems } from '../../financial/index.ts'
-import { approverOf, authorOf } from '../../lib/authors.ts'
+import { approverOf, authorOf, editorsWith } from '../../lib/authors.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, expression, insertRow } from '../../lib/records.ts'
@@ -106,6 +106,7 @@ export const submitPayable = async (trx: Trx, id: string, expected: number | nul
     round: payable.round + 1,
     matchExceptions: exceptions,
     submittedBy: submitter,
+    ...(submitter === null ? {} : { editors: editorsWith(payable, submitter) }),
   }
   await changeRow(trx, Payable, id, { ...change, status: 'awaiting_approval' })
   note(trx, id, { command: 'submit', from: 'draft', to: 'awaiting_approval', changes: { needed } })
@@ -118,6 +119,14 @@ export const submitPayable = async (trx: Trx, id: string, expected: number | nul
       money: formatMoney(payable.total, payable.currency),
     })
 }
+
+/** Those who wrote, changed or submitted a bill: none of them approves it (R2). */
+const authorsOf = ({ createdBy, editedBy, submittedBy, editors }: PayableRecord) => [
+  createdBy,
+  editedBy,
+  submittedBy,
+  ...editors,
+]
 
 /**
  * Gives one approval (R7); the last one posts the liability. A second one of the same person changes nothing. 403 `self_approval`, `key_not_allowed`, and
@@ -133,7 +142,7 @@ export const approvePayable = async (
   if (payable.status === 'partly_paid' || payable.status === 'paid') payableMoves.allow('approved', payable.status)
   if (!payableMoves.isDue('approved', payable.status)) return
   const book = await bookOf(trx, { bookId: payable.bookId })
-  const authors = [payable.createdBy, payable.editedBy, payable.submittedBy]
+  const authors = authorsOf(payable)
   const { approvedBy, selfApproved } = approverOf(trx, { authors, singleOperator: book.singleOperator })
   if (role === null || !payable.approvalRoles.includes(role))
     throw forbidden('forbidden', 'Your role does not approve amounts of this size', [
@@ -170,7 +179,7 @@ export const rejectPayable = async (
   const payable = await lockPayable(trx, id, expectedVersion)
   if (!payableMoves.isDue('rejected', payable.status)) return
   const person = await authorOf(trx)
-  const isAuthor = [payable.createdBy, payable.editedBy, payable.submittedBy].includes(person)
+  const isAuthor = authorsOf(payable).includes(person)
   if (!isAuthor && (role === null || !payable.approvalRoles.includes(role)))
     throw forbidden('forbidden', 'A bill is given back by its author, or by a person who may approve it')
   if (!isAuthor)

@@ -22,7 +22,7 @@ export type PlannedNotice = {
  */
 const planned = `
   with step as (select * from jsonb_to_recordset(cast(:steps as jsonb)) as s (level int, days int, channels jsonb, "stopCredit" boolean)),
-  reached as (
+  reached as materialized (
     select r.customer_id, r.id as receivable_id, i.id as installment_id, r.number_prefix || r.number as number, s.level,
       array(select jsonb_array_elements_text(s.channels)) as channels, s."stopCredit" as stop_credit, i.open as amount, i.due_on,
       case when c.dunning_exempt then 'exempt' when r.dunning_paused_until >= cast(:runOn as date) then 'paused'

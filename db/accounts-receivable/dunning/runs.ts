@@ -152,21 +152,18 @@ const messagesOf = (runId: string, debtor: Debtor, mine: readonly Mine[], writer
 const customersAtOnce = 250
 
 /**
- * Notices of the next customers that have no message yet. Each customer's are looked up by the index of the run: the notices of a fresh run are in no
- * statistics, and a join was planned as if there were one.
+ * Notices of the next customers that have no message yet, in one pass along the index of the run that ends at the last of these customers. The notices of a
+ * fresh run are in no statistics: a look-up for each customer was planned along another index, and read all notices of the run every time.
  */
 const nextOf = (trx: Trx, runId: string, after: string | null): Promise<Mine[]> =>
   sql<Mine>(
     trx,
-    `with next as materialized (
-       select distinct x.customer_id from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.status = 'queued'
-         and x.message_ids = '{}' and (cast(:after as uuid) is null or x.customer_id > cast(:after as uuid)) order by x.customer_id limit ${customersAtOnce})
-     select n.id, n.customer_id, n.channels, n.stop_credit, n.level,
+    `select n.id, n.customer_id, n.channels, n.stop_credit, n.level,
        (select r.property_id from receivable r where r.tenant_id = :tenantId and r.id = n.receivable_id) as property_id
-     from next cross join lateral (
-       select x.* from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.customer_id = next.customer_id
-         and x.status = 'queued' and x.message_ids = '{}' order by x.id offset 0) n
-     order by n.customer_id, n.id`,
+     from (select x.id, x.customer_id, x.channels, x.stop_credit, x.level, x.receivable_id, dense_rank() over (order by x.customer_id) as place
+       from dunning_notice x where x.tenant_id = :tenantId and x.dunning_run_id = :runId and x.status = 'queued' and x.message_ids = '{}'
+         and x.customer_id > coalesce(cast(:after as uuid), '00000000-0000-0000-0000-000000000000')) n
+     where n.place <= ${customersAtOnce} order by n.customer_id, n.id`,
     { tenantId: contextOf(trx).tenantId, runId, after },
   )
 
@@ -211,8 +208,9 @@ export const writeNotices = async (trx: Trx, runId: string, after: string | null
     trx,
     `update dunning_notice n set version = n.version + 1, status = w.status, skip_reason = w.skip_reason,
        message_ids = array(select cast(jsonb_array_elements_text(w.message_ids) as uuid))
-     from jsonb_to_recordset(cast(? as jsonb)) as w (id uuid, status text, skip_reason text, message_ids jsonb) where n.tenant_id = ? and n.id = w.id`,
-    [JSON.stringify(written), contextOf(trx).tenantId],
+     from jsonb_to_recordset(cast(:written as jsonb)) as w (id uuid, status text, skip_reason text, message_ids jsonb)
+     where n.tenant_id = :tenantId and n.id = any(cast(:ids as uuid[])) and n.id = w.id`,
+    { tenantId: contextOf(trx).tenantId, written: JSON.stringify(written), ids: written.map(({ id }) => id) },
   )
   return last.customerId
 }

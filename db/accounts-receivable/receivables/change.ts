@@ -13,6 +13,7 @@ import {
 import type { Installment, Share } from '../../documents/index.ts'
 import { refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
+import { authorOf, editorsWith } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow } from '../../lib/records.ts'
@@ -100,6 +101,7 @@ const changeDraft = async (trx: Trx, row: ReceivableRecord, change: ReceivableCh
     postingOn: issuedOn,
     total,
     costCenterId: centerOf(lines),
+    editors: editorsWith(row, await authorOf(trx)),
   })
   note(trx, row.id, { command: 'change', from: 'draft', to: 'draft', changes: { fields: Object.keys(change) } })
 }

@@ -103,7 +103,7 @@ export const writeOffReceivable = async (
   await assertOpen(trx, book.id, today)
   const isLarge = book.approvalThreshold !== null && row.open > book.approvalThreshold
   const { selfApproved } = isLarge
-    ? approverOf(trx, { authors: [row.issuedBy, row.createdBy], singleOperator: book.singleOperator })
+    ? approverOf(trx, { authors: [row.issuedBy, row.createdBy, ...row.editors], singleOperator: book.singleOperator })
     : { selfApproved: false }
   if (live) await takeBack(trx, row, live, { today, reason })
   const writeOffId = randomUUID()
