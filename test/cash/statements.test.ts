@@ -354,7 +354,11 @@ describe('statements of a bank', function () {
     expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), account: '99999-1' }))).to.equal(
       'wrong_account',
     )
-    expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))).to.equal('wrong_account')
+    const other = await a.taken(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))
+    expect(other.error).to.deep.equal({
+      code: 'wrong_account',
+      message: 'Line 9: the file is of bank 001, account 12345-6, not of bank 341, account 12345-6',
+    })
     expect(
       await rejected(Buffer.from(whole.toString('latin1').replace('<CURDEF>BRL', '<CURDEF>USD'), 'latin1')),
     ).to.equal('currency_mismatch')
