@@ -74,7 +74,7 @@ describe('A Pix that goes back', function () {
     ])
     const [receipt] = charge.receipts as Parsed[]
     expect(receipt?.pixReturns).to.have.length(2)
-    for (const one of receipt?.pixReturns as Parsed[]) {
+    for (const one of (receipt?.pixReturns ?? []) as Parsed[]) {
       expect(one).to.include({ amount: 2_000, origin: 'request', status: 'succeeded', failure: null })
       expect(one.attempts.map(({ operation, outcome }: Parsed) => [operation, outcome])).to.deep.equal([
         ['return', 'known'],
