@@ -1,5 +1,5 @@
 import { sampleId } from '../../config/samples.ts'
-import { Bool, Day, Obj, Opt, SignedAmount, Text, Uuid, Words } from '../../config/schema.ts'
+import { Bool, Day, List, Obj, Opt, SignedAmount, Text, Uuid, Words } from '../../config/schema.ts'
 import { createMovement, listMovements, readMovement, reverseManual } from '../../db/cash/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -8,9 +8,20 @@ import { Reason, trimmed } from '../lib/reason.ts'
 import { asJudged } from '../lib/record.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
-import { Description, Document, Movement, MovementKind, path, sightOf, SignedMoney } from './schemas.ts'
+import { Description, Document, Movement, MovementKind, path, PixReturns, sightOf, SignedMoney } from './schemas.ts'
 
-const CashMovement = Obj(Movement, { title: 'CashMovement' })
+const CashMovement = Obj(
+  {
+    ...Movement,
+    /** Lines of the bank that it is matched with. */
+    matches: List(Obj({ statementLineId: Uuid, bankStatementId: Uuid, amount: SignedAmount, made: Bool }), {
+      max: 100,
+    }),
+    /** Of a received Pix: what of it goes or went back. */
+    pixReturns: PixReturns,
+  },
+  { title: 'CashMovement' },
+)
 const ListedMovement = Obj({ ...Movement, balanceAfter: Opt(SignedAmount) }, { title: 'CashMovementListed' })
 
 type Asking = { admission: Admission; caller: Caller }

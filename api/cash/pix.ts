@@ -19,13 +19,14 @@ import {
 } from '../../config/schema.ts'
 import { cancelCharge, createCharge, listCharges, readCharge } from '../../db/cash/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
+import { Attempts } from '../lib/attempts.ts'
 import { can } from '../lib/access/kinds.ts'
 import { asJudged } from '../lib/record.ts'
 import { resource } from '../lib/resource.ts'
 import { Reply, route } from '../lib/route.ts'
 import { waitable } from '../lib/waitable.ts'
 import { stamps } from '../properties/schemas.ts'
-import { Document, Money, path } from './schemas.ts'
+import { Document, Money, path, PixReturns } from './schemas.ts'
 
 const Kind = OneOf([...pixChargeKinds])
 const Status = OneOf([...pixChargeStatuses])
@@ -81,11 +82,15 @@ const PixCharge = Obj(
           claimedByType: OneOf(['payment', 'receipt']),
           claimedById: Uuid,
           returned: Amount,
+          /** What of it goes or went back. */
+          pixReturns: PixReturns,
         },
         { title: 'PixReceipt' },
       ),
       { max: 100 },
     ),
+    /** Calls to the bank about the charge. */
+    attempts: Attempts,
   },
   { title: 'PixCharge' },
 )

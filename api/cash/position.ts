@@ -32,6 +32,8 @@ const Position = Obj(
             /** Null while a blind session is open, for those who do not approve sessions; it is not in the total then. */
             balance: Nullable(SignedAmount),
             cleared: SignedAmount,
+            /** The balance that the latest bank statement states. */
+            bank: Nullable(Obj({ balance: SignedAmount, on: Day })),
             /** Transfers that are approved and have not left. */
             reserved: Amount,
           }),

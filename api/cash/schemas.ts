@@ -2,6 +2,7 @@ import { pixConnectionStatuses, pixKeyTypes } from '../../config/pix.ts'
 import { isBuiltInRole, isLimited } from '../../config/roles.ts'
 import { largestBooking, movementKinds } from '../../config/cash.ts'
 import {
+  Amount,
   Bool,
   Count,
   Currency,
@@ -22,6 +23,7 @@ import {
 } from '../../config/schema.ts'
 import type { Sight } from '../../db/cash/index.ts'
 import type { SubjectName } from '../../config/subjects.ts'
+import { Attempts } from '../lib/attempts.ts'
 import type { Admission, Caller } from '../lib/caller.ts'
 
 export const path = '/api/tenants/:tenantId/cash'
@@ -101,6 +103,25 @@ export const Movement = {
   createdBy: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
   createdAt: Instant,
 }
+
+export const PixReturns = List(
+  Obj(
+    {
+      id: Uuid,
+      amount: Amount,
+      /** `bank`: the bank has returned it by itself. */
+      origin: OneOf(['request', 'bank']),
+      status: OneOf(['requested', 'sending', 'succeeded', 'failed']),
+      failure: Nullable(Obj({ code: Text(1, 60), message: Text(0, 300) })),
+      cashMovementId: Nullable(Uuid),
+      createdAt: Instant,
+      /** Calls to the bank about it; none of one that the bank made. */
+      attempts: Attempts,
+    },
+    { title: 'PixReturn' },
+  ),
+  { max: 1_000 },
+)
 
 /** Keys and connection of an account to the Pix of its bank. */
 const Url = Matching('^https://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$', 300, { cardNumber: 'exempt' })

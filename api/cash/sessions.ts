@@ -18,7 +18,14 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { approveSession, closeSession, listSessions, openSession, readSession } from '../../db/cash/index.ts'
+import {
+  approveSession,
+  closeSession,
+  listSessions,
+  openSession,
+  readSession,
+  refuseAccountElsewhere,
+} from '../../db/cash/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { can } from '../lib/access/kinds.ts'
 import type { Admission, Caller } from '../lib/caller.ts'
@@ -162,8 +169,10 @@ const close = sessions.act('close', {
     note: Opt(Text(0, 500)),
   }),
   example: { count: { '10000': 2 } },
-  command: ({ trx, id, body, admission, expectedVersion: expected }) =>
-    closeSession(trx, id, body, { mayApprove: admission.can('approve', 'CashSession'), expected }),
+  command: async ({ trx, id, body, admission, expectedVersion: expected }) => {
+    await refuseAccountElsewhere(trx, body.drop?.toAccountId, admission.propertyIds, 'drop.toAccountId')
+    return closeSession(trx, id, body, { mayApprove: admission.can('approve', 'CashSession'), expected })
+  },
 })
 
 const approve = sessions.act('approve', {

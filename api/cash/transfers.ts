@@ -26,6 +26,7 @@ import {
 } from '../../db/cash/index.ts'
 import { requireRecent } from '../lib/access/admission.ts'
 import type { Trx } from '../../db/lib/connection.ts'
+import { Attempts } from '../lib/attempts.ts'
 import { can } from '../lib/access/kinds.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 import { asJudged } from '../lib/record.ts'
@@ -88,7 +89,15 @@ const record = {
   ...stamps,
 }
 const ListedTransfer = Obj(record, { title: 'CashTransferListed' })
-const CashTransfer = Obj({ ...record, payee: Nullable(Payee) }, { title: 'CashTransfer' })
+const CashTransfer = Obj(
+  {
+    ...record,
+    payee: Nullable(Payee),
+    /** Calls to the bank that were to send it. */
+    attempts: Attempts,
+  },
+  { title: 'CashTransfer' },
+)
 const plain = { mayApprove: false, ownOf: null, reveals: false }
 
 const whole = (trx: Trx, id: string) => readTransfer(trx, id, plain)

@@ -12,7 +12,8 @@ import {
   AnyOf,
   Words,
 } from '../../config/schema.ts'
-import { accountTypes, pixKeyTypes } from '../../db/documents/index.ts'
+import { pixKeyTypes } from '../../config/pix.ts'
+import { accountTypes } from '../../db/documents/index.ts'
 
 const contact = {
   name: Words(1, 200),

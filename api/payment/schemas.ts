@@ -2,7 +2,6 @@ import {
   Amount,
   AnyOf,
   Bool,
-  Count,
   Country,
   Currency,
   Day,
@@ -142,17 +141,6 @@ export const paymentFields = {
   ...stamps,
 }
 
-export const AttemptOutcome = OneOf(['started', 'known', 'refused', 'not_sent', 'unknown'])
-export const Attempt = Obj({
-  operation: Text(1, 40),
-  tries: Count,
-  startedAt: Instant,
-  finishedAt: Nullable(Instant),
-  outcome: AttemptOutcome,
-  code: Nullable(Text(0, 200)),
-  httpStatus: Nullable(Int(0, 999)),
-  reference: Nullable(Reference),
-})
 const Actor = Obj({ type: Text(1, 20), id: Nullable(Text(0, 100)) })
 export const History = List(
   Obj({

@@ -11,6 +11,8 @@ import type { Holder } from './accounts.ts'
 import type { AccountRecord } from './models.ts'
 import { readPix } from './pix/set-up.ts'
 import { maskDocument } from './sight.ts'
+import { bankBalance } from './bank-balance.ts'
+import type { BankBalance } from './bank-balance.ts'
 import type { Sight } from './sight.ts'
 
 type Row = AccountRecord & { openSessionId: string | null; sessionBlind: boolean }
@@ -68,13 +70,7 @@ export const listCashAccounts = async (
 
 /** The balance that the bank stated last; null where no statement states one. */
 const bankOf = (trx: Trx, id: string) =>
-  sqlOne<{ balance: number; on: string }>(
-    trx,
-    `select coalesce(closing_balance, given_balance) as balance, last_on as "on" from bank_statement
-     where tenant_id = ? and cash_account_id = ? and status in ('imported', 'reconciled') and coalesce(closing_balance, given_balance) is not null
-     order by last_on desc, seq desc limit 1`,
-    [contextOf(trx).tenantId, id],
-  )
+  sqlOne<BankBalance>(trx, bankBalance(':id', ':tenantId'), { id, tenantId: contextOf(trx).tenantId })
 
 /** An account with its open session and what its bank says; 404. */
 export const readCashAccount = async (trx: Trx, id: string, sight: Sight) => {

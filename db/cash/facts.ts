@@ -58,10 +58,11 @@ export const refuseAccountElsewhere = async (
   trx: Trx,
   cashAccountId: string | null | undefined,
   propertyIds: readonly string[] | null,
+  field = 'cashAccountId',
 ): Promise<void> => {
   if (propertyIds === null || !cashAccountId) return
   const facts = await findAccountFacts(trx, cashAccountId)
-  if (facts && facts.propertyId !== null && !propertyIds.includes(facts.propertyId)) throw noAccount('cashAccountId')
+  if (facts && facts.propertyId !== null && !propertyIds.includes(facts.propertyId)) throw noAccount(field)
 }
 
 /** Refuses a movement on an account that `refuseAccountElsewhere` refuses. 422 `reference_not_found`. */

@@ -9,6 +9,8 @@ import { findAccountFacts } from './facts.ts'
 import type { MovementRecord } from './models.ts'
 import { counterpartyPlace } from './movements.ts'
 import type { Counterparty } from './movements.ts'
+import { pixReturnsOf } from './pix/return-list.ts'
+import type { PixReturnShown } from './pix/return-list.ts'
 import { maskDocument } from './sight.ts'
 import type { Sight } from './sight.ts'
 
@@ -117,8 +119,31 @@ export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sig
   return { total, rows: await Promise.all(full.map((row) => shown(trx, row, sight))) }
 }
 
-/** A movement; 404. */
-export const readMovement = async (trx: Trx, id: string, sight: Sight): Promise<MovementShown> => {
+type MatchOfMovement = { statementLineId: string; bankStatementId: string; amount: number; made: boolean }
+
+/** Lines of the bank that a movement is matched with. */
+const matchesOf = (trx: Trx, id: string): Promise<MatchOfMovement[]> =>
+  prepared<MatchOfMovement>(
+    trx,
+    `select x.line_id as statement_line_id, l.bank_statement_id, x.amount, x.made from statement_match x
+     join bank_statement_line l on l.tenant_id = x.tenant_id and l.id = x.line_id
+     where x.tenant_id = ? and x.cash_movement_id = ? and x.undone_at is null order by x.created_at, x.line_id limit 100`,
+    [contextOf(trx).tenantId, id],
+  )
+
+/** What of a received Pix goes or went back. */
+const returnsOf = async (trx: Trx, { id, kind }: Row): Promise<PixReturnShown[]> => {
+  if (kind !== 'pix_in') return []
+  const [receipt] = await prepared<{ id: string }>(
+    trx,
+    `select id from pix_receipt where tenant_id = ? and cash_movement_id = ?`,
+    [contextOf(trx).tenantId, id],
+  )
+  return receipt ? ((await pixReturnsOf(trx, [receipt.id])).get(receipt.id) ?? []) : []
+}
+
+/** A movement with its matches and, of a received Pix, what goes back of it; 404. */
+export const readMovement = async (trx: Trx, id: string, sight: Sight) => {
   const conditions = allOf([
     ...where('m.tenant_id = ?', contextOf(trx).tenantId),
     ...where('m.id = ?', id),
@@ -129,5 +154,10 @@ export const readMovement = async (trx: Trx, id: string, sight: Sight): Promise<
   ])
   const [row] = await prepared<Row>(trx, `select ${columns} from ${source} where ${conditions.text}`, conditions.values)
   if (!row) throw notFound('No such movement')
-  return shown(trx, row, sight)
+  const [movement, matches, pixReturns] = await Promise.all([
+    shown(trx, row, sight),
+    matchesOf(trx, id),
+    returnsOf(trx, row),
+  ])
+  return { ...movement, matches, pixReturns }
 }

@@ -5,6 +5,8 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { whereOf } from '../lib/conditions.ts'
+import { bankBalance } from './bank-balance.ts'
+import type { BankBalance } from './bank-balance.ts'
 import type { Sight } from './sight.ts'
 
 /** The sources of expected money in and out, and the modules that tell of them. */
@@ -51,6 +53,7 @@ type AccountRow = {
   cleared: number
   reserved: number
   hidden: boolean
+  bank: BankBalance | null
 }
 type Expected = { name: ForecastName; currency: string; date: string; amount: number }
 
@@ -59,7 +62,8 @@ const accountsOf = (trx: Trx, { bookId, propertyId }: PositionAsked, scope: Cond
     trx,
     `select a.id, a.name, a.kind, a.currency, a.balance, a.cleared, coalesce(s.blind, false) as hidden,
        coalesce((select sum(t.amount + t.fee) from cash_transfer t where t.tenant_id = a.tenant_id and t.from_account_id = a.id
-         and t.status in ('approved', 'sending', 'unknown')), 0)::bigint as reserved
+         and t.status in ('approved', 'sending', 'unknown')), 0)::bigint as reserved,
+       (select jsonb_build_object('balance', k.balance, 'on', k."on") from (${bankBalance('a.id', 'a.tenant_id')}) k) as bank
      from cash_account a left join cash_session s on s.tenant_id = a.tenant_id and s.register_id = a.id and s.status = 'open'
      where a.tenant_id = :tenantId and a.status = 'active' and (cast(:bookId as uuid) is null or a.book_id = :bookId)
        and (cast(:propertyId as uuid) is null or a.property_id = :propertyId) and :scope
@@ -132,6 +136,7 @@ const inCurrency = (
       kind: one.kind,
       balance: seen(one),
       cleared: one.cleared,
+      bank: one.bank,
       reserved: one.reserved,
     })),
     total: sum,

@@ -1,5 +1,5 @@
 /** The shared parts of documents of both sides: numbers without gaps, installments with their figures, and parties. Other modules import this file alone. */
-export { accountTypes, maskBankDetails, normalBankDetails, pixKeyTypes } from './bank-details.ts'
+export { accountTypes, maskBankDetails, normalBankDetails } from './bank-details.ts'
 export type { BankDetails } from './bank-details.ts'
 export { bookOf, refuseFuture, todayAfter, todayOf } from './book.ts'
 export type { BookFacts } from './book.ts'

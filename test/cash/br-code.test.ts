@@ -1,9 +1,20 @@
 import { expect } from 'chai'
-import { asciiOf, brCodeOf, crcOf, readBrCode } from '../../db/cash/rules/br-code.ts'
-import { pixKeyOf } from '../../db/cash/rules/pix-keys.ts'
+import { asciiOf, brCodeOf, crcOf, readBrCode } from '../../config/br-code.ts'
+import { pixKeyOf } from '../../config/pix-keys.ts'
+import { checkCodes } from '../../db/accounts-payable/payables/installments.ts'
+import { stateOf } from '../financial/support.ts'
 
 const key = '123e4567-e12b-12d1-a456-426655440000'
 const house = { name: 'Pousada Exemplo', city: 'PARATY' }
+
+const refusal = (work: () => void): string => {
+  try {
+    work()
+    return 'done'
+  } catch (error) {
+    return stateOf(error)
+  }
+}
 
 describe('BR Codes', () => {
   it('are those of the central bank to the last digit', () => {
@@ -46,5 +57,35 @@ describe('BR Codes', () => {
     expect(pixKeyOf('phone', '21999998888')).to.equal(null)
     expect(pixKeyOf('random', key.toUpperCase())).to.equal(key)
     expect(pixKeyOf('random', 'x')).to.equal(null)
+  })
+
+  /** A code with a check sum, of these fields. */
+  const codeOf = (...fields: [string, string][]): string => {
+    const text = `${fields.map(([id, value]) => `${id}${String(value.length).padStart(2, '0')}${value}`).join('')}6304`
+    return text + crcOf(text)
+  }
+  const ofPix = `0014br.gov.bcb.pix0136${key}`
+  const around = (...accounts: [string, string][]) =>
+    codeOf(['00', '01'], ...accounts, ['52', '0000'], ['53', '986'], ['54', '7.5'], ['58', 'BR'], ['59', 'Loja'])
+
+  it('are read alike of a transfer and of a bill, whichever account template they stand in', () => {
+    const refused = (pixCode: string) =>
+      refusal(() => checkCodes([{ dueOn: '2026-11-01', amount: 750, pixCode }], '2026-10-01'))
+    const good = [around(['26', ofPix]), around(['26', '0009other.net0103abc'], ['27', ofPix])]
+    for (const code of good) {
+      expect(readBrCode(code)).to.deep.equal({ amount: 750, name: 'Loja', key })
+      expect(refused(code)).to.equal('done')
+    }
+    const bad = [
+      around(['26', '0014br.gov.bcb.pix']),
+      around(['26', '0018xbr.gov.bcb.pix.co']),
+      around(['26', `${ofPix}2511example.com`]),
+      around(['52', ofPix]),
+      around(['26', ofPix], ['26', ofPix]),
+    ]
+    for (const code of bad) {
+      expect(readBrCode(code), code).to.equal(null)
+      expect(refused(code), code).to.equal('validation_failed')
+    }
   })
 })

@@ -21,14 +21,17 @@ describe('A Pix that goes back', function () {
   beforeEach(() => forgetLimits(world))
 
   /** A payment of a booking by Pix, through the bank. */
-  const paidByPix = async (from: number): Promise<{ targetId: string; paymentId: string; endToEndId: string }> => {
+  const paidByPix = async (
+    from: number,
+  ): Promise<{ targetId: string; paymentId: string; endToEndId: string; chargeId: string }> => {
     const targetId = await makeHold(a.house, { from })
     const made = await a.charge({ amount: 5_000, targetType: 'booking', targetId, text: 'pays' })
     await world.drain()
     const [endToEndId = ''] = await a.comes(made.txid)
     await a.call([endToEndId])
     await world.drain()
-    return { targetId, paymentId: (await a.read(made.id)).receipts[0].claimedById as string, endToEndId }
+    const paymentId = (await a.read(made.id)).receipts[0].claimedById as string
+    return { targetId, paymentId, endToEndId, chargeId: made.id as string }
   }
   const refund = async (paymentId: string, body: object) => {
     const { status, body: said } = await a.owner.send(
@@ -42,7 +45,7 @@ describe('A Pix that goes back', function () {
 
   it('of a payment goes back by the bank, in parts and never twice', async () => {
     const before = await a.balance()
-    const { paymentId } = await paidByPix(24)
+    const { paymentId, chargeId } = await paidByPix(24)
     expect((await refund(paymentId, { via: 'manual' })).said.code).to.equal('refund_through_gateway')
     expect((await refund(paymentId, { via: 'gateway' })).said.code).to.equal('method_unavailable')
     const asked = await Promise.all(Array.from({ length: 5 }, () => refund(paymentId, { amount: 2_000 })))
@@ -63,6 +66,24 @@ describe('A Pix that goes back', function () {
       ['pix_return', 'succeeded'],
     ])
     expect(await a.balance()).to.equal(before + 1_000)
+
+    // The charge and the money that came for it tell what went back, and which calls were made.
+    const charge = await a.read(chargeId)
+    expect(charge.attempts.map(({ operation, outcome }: Parsed) => [operation, outcome])).to.deep.equal([
+      ['create-charge', 'known'],
+    ])
+    const [receipt] = charge.receipts as Parsed[]
+    expect(receipt?.pixReturns).to.have.length(2)
+    for (const one of (receipt?.pixReturns ?? []) as Parsed[]) {
+      expect(one).to.include({ amount: 2_000, origin: 'request', status: 'succeeded', failure: null })
+      expect(one.attempts.map(({ operation, outcome }: Parsed) => [operation, outcome])).to.deep.equal([
+        ['return', 'known'],
+      ])
+      const out = done(await a.owner.get(`cash/movements/${one.cashMovementId}`))
+      expect(out).to.deep.include({ kind: 'pix_return', amount: -2_000, matches: [], pixReturns: [] })
+    }
+    const came = done(await a.owner.get(`cash/movements/${receipt?.cashMovementId}`))
+    expect(came.pixReturns).to.deep.equal(receipt?.pixReturns)
   })
 
   it('that the bank does not send back is free again, calls for a person, and goes back by hand', async () => {

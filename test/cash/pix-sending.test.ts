@@ -7,7 +7,7 @@ import { checksOf, closedGates, readHealth } from '../../db/jobs/index.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { sendTransferJob } from '../../jobs/cash.ts'
 import { sandboxBank } from '../../workers/pix/sandbox.ts'
-import { brCodeOf } from '../../db/cash/rules/br-code.ts'
+import { brCodeOf } from '../../config/br-code.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import type { Parsed } from '../support/client.ts'
@@ -54,6 +54,16 @@ describe('A Pix that the house sends', function () {
     expect(await transfer(paid)).to.include({ status: 'completed' })
     expect(await transfer(refused)).to.include({ status: 'failed' })
     expect(await transfer(lost)).to.include({ status: 'unknown' })
+    for (const [id, outcome] of [
+      [paid, 'known'],
+      [refused, 'refused'],
+      [lost, 'unknown'],
+    ] as const) {
+      const { attempts } = await transfer(id)
+      expect(attempts.map((one: Parsed) => [one.operation, one.tries, one.outcome])).to.deep.equal([
+        ['send', 1, outcome],
+      ])
+    }
     await a.rows(`update cash_transfer set next_read_at = now() where id = :id returning id`, { id: lost })
     await world.drain({ kinds: ['payments.sweep-pix', 'payments.read-transfer'] })
     await a.house.inHouse((trx) => enqueue(trx, sendTransferJob, { tenantId: a.house.tenantId, cashTransferId: lost }))

@@ -96,7 +96,17 @@ export const cnabFile = (
       `D${index}`,
     ),
   )
+  const digits = (value: number, places: number) => String(value).padStart(places, '0')
+  const sumOf = (side: 1 | -1) =>
+    digits(
+      lines.reduce((sum, { amount }) => (Math.sign(amount) === side ? sum + Math.abs(amount) : sum), 0),
+      18,
+    )
   const trailer = put(put(put(empty, 1, '34100015'), 143, days(to)), 151, money(closing))
-  const end = put(empty, 1, '34199999')
-  return Buffer.from([header, put(batch, 171, 'BRL'), ...details, trailer, end].join('\r\n'), 'latin1')
+  const figures = `${digits(lines.length + 2, 6)}${sumOf(-1)}${sumOf(1)}`
+  const end = put(put(empty, 1, '34199999'), 18, `${digits(1, 6)}${digits(lines.length + 4, 6)}`)
+  return Buffer.from(
+    [header, put(batch, 171, 'BRL'), ...details, put(trailer, 171, figures), end].join('\r\n'),
+    'latin1',
+  )
 }

@@ -155,6 +155,9 @@ describe('statements of a bank', function () {
       [money, receipt],
     ] as const)
       expect(await a.match(line.id, [{ cashMovementId: id }]).then(([code]) => code)).to.equal(200)
+    expect((await good(finance, 'GET', `cash/movements/${receipt}`)).matches).to.deep.equal([
+      { statementLineId: money.id, bankStatementId: first.id, amount: 80_000, made: false },
+    ])
 
     const [early, said] = await a.step(first.id, 'reconcile')
     expect([early, said.code]).to.deep.equal([422, 'not_reconciled'])
@@ -194,6 +197,9 @@ describe('statements of a bank', function () {
     const account = await good(finance, 'GET', `cash/accounts/${bankId}`)
     expect(account).to.include({ balance: 138_010, cleared: 38_010 })
     expect(account.bank).to.deep.equal({ balance: 138_010, on: on('10-02') })
+    const { currencies } = await good(finance, 'GET', `cash/position?bookId=${bookId}&days=0`)
+    const stated = (currencies[0].accounts as Parsed[]).map(({ id, bank }) => [id, bank])
+    expect(stated).to.deep.include([bankId, account.bank])
 
     // Only the latest opens again; then the first, though both were proven within one second.
     const reason = { reason: 'Wrong account' }
@@ -210,9 +216,13 @@ describe('statements of a bank', function () {
       status: 'imported',
       reopenReason: 'Wrong account',
     })
+    const [taken] = (await a.lines(`bankStatementId=${first.id}`)).filter(({ id }) => id === draw.id)
+    const booked = taken?.matches[0].cashMovementId as string
+    expect((await good(finance, 'GET', `cash/movements/${booked}`)).matches[0]).to.include({ made: true })
     expect((await a.post(finance, 'POST', `cash/bank-statement-lines/${draw.id}/unmatch`))[1].status).to.equal(
       'unmatched',
     )
+    expect((await good(finance, 'GET', `cash/movements/${booked}`)).matches).to.deep.equal([])
     expect(await good(finance, 'GET', `cash/accounts/${bankId}`)).to.include({ balance: 148_010, cleared: 48_010 })
     expect(await refused(finance, 'POST', voiding, { reason: 'Wrong' })).to.deep.equal([422, 'in_use'])
     expect(
@@ -354,7 +364,11 @@ describe('statements of a bank', function () {
     expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), account: '99999-1' }))).to.equal(
       'wrong_account',
     )
-    expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))).to.equal('wrong_account')
+    const other = await a.taken(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))
+    expect(other.error).to.deep.equal({
+      code: 'wrong_account',
+      message: 'Line 9: the file is of bank 001, account 12345-6, not of bank 341, account 12345-6',
+    })
     expect(
       await rejected(Buffer.from(whole.toString('latin1').replace('<CURDEF>BRL', '<CURDEF>USD'), 'latin1')),
     ).to.equal('currency_mismatch')

@@ -3,7 +3,8 @@ import { readPaymentDetail } from '../../../db/payment/index.ts'
 import type { Admission } from '../../lib/caller.ts'
 import { asJudged } from '../../lib/record.ts'
 import { resource } from '../../lib/resource.ts'
-import { Action, Attempt, History, Payer, paymentFields, RefundStatus, TargetType } from '../schemas.ts'
+import { Attempts } from '../../lib/attempts.ts'
+import { Action, History, Payer, paymentFields, RefundStatus, TargetType } from '../schemas.ts'
 import { refundReasons } from '../refunds.ts'
 
 export const PaymentSummary = Obj(paymentFields, { title: 'PaymentSummary' })
@@ -37,7 +38,7 @@ export const Payment = Obj(
       }),
       { max: 50 },
     ),
-    attempts: List(Attempt, { max: 20 }),
+    attempts: Attempts,
     history: History,
   },
   { title: 'Payment' },

@@ -1,3 +1,4 @@
+import { readBrCode } from '../../../config/br-code.ts'
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import { payableRescheduled } from '../../../config/events/accounts-payable.ts'
 import {
@@ -12,7 +13,7 @@ import type { Installment, Share } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { PayableRecord } from '../models.ts'
-import { readBoleto, readBrCode } from '../rules/codes.ts'
+import { readBoleto } from '../rules/codes.ts'
 import { payableSide } from '../side.ts'
 import { tell } from '../state.ts'
 

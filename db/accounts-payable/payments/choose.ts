@@ -1,3 +1,4 @@
+import { readBrCode } from '../../../config/br-code.ts'
 import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { bankDetailsOf } from '../suppliers/bank-details.ts'
@@ -7,7 +8,6 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { namePayee } from '../payee.ts'
 import type { GivenPayee } from '../payee.ts'
-import { readBrCode } from '../rules/codes.ts'
 
 /** An item as it is sent: an installment, of which all is paid unless said, or an advance. Amounts in minor units. */
 export type GivenItem = {

@@ -72,35 +72,3 @@ export const isFiscalKey = (key: string): boolean => {
   const rest = restOf11(key.slice(0, 43))
   return (rest < 2 ? 0 : 11 - rest) === Number(key[43])
 }
-
-const checksum = (text: string): string => {
-  let value = 0xffff
-  for (const byte of Buffer.from(text, 'utf8')) {
-    value ^= byte << 8
-    for (let bit = 0; bit < 8; bit += 1) value = ((value & 0x8000) === 0 ? value << 1 : (value << 1) ^ 0x1021) & 0xffff
-  }
-  return value.toString(16).toUpperCase().padStart(4, '0')
-}
-
-const fieldsOf = (text: string): Map<string, string> | null => {
-  const fields = new Map<string, string>()
-  for (let at = 0; at < text.length;) {
-    const length = Number(text.slice(at + 2, at + 4))
-    if (!/^\d{4}$/.test(text.slice(at, at + 4)) || at + 4 + length > text.length) return null
-    fields.set(text.slice(at, at + 2), text.slice(at + 4, at + 4 + length))
-    at += 4 + length
-  }
-  return fields
-}
-
-/** The amount in a BR Code, null where the payer types it; null for a text that is none. */
-export const readBrCode = (code: string): { amount: number | null } | null => {
-  const fields = fieldsOf(code)
-  if (!fields || fields.get('00') !== '01' || fields.get('53') !== '986') return null
-  if (!/^.*6304[0-9A-Fa-f]{4}$/s.test(code) || checksum(code.slice(0, -4)) !== code.slice(-4).toUpperCase()) return null
-  if (!/br\.gov\.bcb\.pix/i.test(fields.get('26') ?? '')) return null
-  const amount = fields.get('54')
-  if (amount === undefined) return { amount: null }
-  const [, whole = '', cents = ''] = /^(\d{1,10})(?:\.(\d{1,2}))?$/.exec(amount) ?? []
-  return whole === '' ? null : { amount: Number(whole) * 100 + Number(cents.padEnd(2, '0')) }
-}

@@ -1,5 +1,6 @@
 import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
+import { attemptsOf } from '../../lib/attempts.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { findRow } from '../../lib/records.ts'
@@ -11,6 +12,7 @@ import type { ChargeRecord } from '../models.ts'
 import { maskDocument } from '../sight.ts'
 import { chargePayer } from './charges.ts'
 import type { Payer } from './charges.ts'
+import { pixReturnsOf } from './return-list.ts'
 
 export type ChargeFilter = Paging & {
   status?: string | undefined
@@ -85,7 +87,7 @@ type Received = {
   returned: number
 }
 
-/** A charge with the money that came for it; 404. */
+/** A charge with the money that came for it, what of that goes back, and the calls to the bank; 404. */
 export const readCharge = async (trx: Trx, id: string, reveals: boolean) => {
   const row = await findRow(trx, PixCharge, id)
   if (!row) throw notFound('No such charge')
@@ -95,7 +97,18 @@ export const readCharge = async (trx: Trx, id: string, reveals: boolean) => {
      where tenant_id = ? and pix_charge_id = ? order by provider_time, id limit 100`,
     [contextOf(trx).tenantId, id],
   )
-  return { ...(await shown(trx, row, reveals)), receipts }
+  const [returns, attempts] = await Promise.all([
+    pixReturnsOf(
+      trx,
+      receipts.map((one) => one.id),
+    ),
+    attemptsOf(trx, [row.txid]),
+  ])
+  return {
+    ...(await shown(trx, row, reveals)),
+    receipts: receipts.map((one) => ({ ...one, pixReturns: returns.get(one.id) ?? [] })),
+    attempts,
+  }
 }
 
 /** Active charges by a date that nobody else counts: those without a target. */

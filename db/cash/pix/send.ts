@@ -8,10 +8,10 @@ import { changeRow, findRow } from '../../lib/records.ts'
 import { unseal } from '../../lib/sealing/index.ts'
 import { accountFacts } from '../facts.ts'
 import { CashTransfer } from '../models.ts'
-import { readBrCode } from '../rules/br-code.ts'
+import { readBrCode } from '../../../config/br-code.ts'
 import type { PixSender } from '../sending.ts'
 import { lockTransfer } from '../transfers/locks.ts'
-import { payeePlace } from '../transfers/request.ts'
+import { keyAtBank, payeePlace } from '../transfers/request.ts'
 import type { Payee } from '../transfers/request.ts'
 import { beginSending, settleTransfer } from '../transfers/settle.ts'
 import { can, connectionOf, gateOfPix, pixLine } from './connection.ts'
@@ -68,7 +68,7 @@ const callOf = async (trx: Trx, id: string, mode: SendCall['mode']): Promise<Sen
   const goal = transfer.toAccountId === null ? null : await pixLineKey(trx, transfer.toAccountId)
   return {
     line,
-    key: id.replaceAll('-', ''),
+    key: keyAtBank(id),
     amount: transfer.amount,
     payee: transfer.payee ? await unseal<Payee>(trx, 'tenant', payeePlace(id), transfer.payee) : null,
     toKey: goal,

@@ -14,7 +14,7 @@ import { noticeRoles } from '../../ocp/index.ts'
 import { accountFacts } from '../facts.ts'
 import { PixConnection, PixKey } from '../models.ts'
 import type { ConnectionRecord } from '../models.ts'
-import { pixKeyOf } from '../rules/pix-keys.ts'
+import { pixKeyOf } from '../../../config/pix-keys.ts'
 import { addressOf, connectionOf, credentialsPlace, hashOfHook, hookPlace, tellConnection } from './connection.ts'
 import type { PixAddress, PixCredentials } from './connection.ts'
 

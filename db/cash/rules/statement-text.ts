@@ -15,6 +15,8 @@ export type ParsedStatement = {
   /** Code or number of the bank, and number of the account, as they are written. */
   bank: string | null
   account: string | null
+  /** The line of the file that names them. */
+  accountLine?: number
   currency: string | null
   from: string | null
   to: string | null

@@ -1,4 +1,4 @@
-import { forbidden, invalid, versionConflict } from '../../../config/errors.ts'
+import { forbidden, invalid, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { cashSessionApproved, cashSessionClosed, cashSessionReviewNeeded } from '../../../config/events/cash.ts'
 import { assertOpen, businessDay } from '../../financial/index.ts'
 import { approverOf, authorOf } from '../../lib/authors.ts'
@@ -6,7 +6,7 @@ import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
 import { changeRow, expression, insertRow } from '../../lib/records.ts'
-import { accountFacts, busyAsCash } from '../facts.ts'
+import { accountFacts, busyAsCash, namedAccount } from '../facts.ts'
 import { CashCount, CashSession } from '../models.ts'
 import type { SessionRecord } from '../models.ts'
 import { bookMovement } from '../movements.ts'
@@ -113,6 +113,7 @@ export const closeSession = async (
   if (given.drop && given.drop.amount > 0) await drop(trx, register, given.drop, day)
 }
 
+/** Moves counted money to a safe: a transfer of its own, on the business day of the register. */
 const drop = async (
   trx: Trx,
   register: Awaited<ReturnType<typeof accountFacts>>,
@@ -126,6 +127,10 @@ const drop = async (
   )
   const safe = toAccountId ?? usual?.safeAccountId
   if (!safe) throw invalid([{ field: 'drop.toAccountId', message: 'is required: the register has no safe of its own' }])
+  if ((await namedAccount(trx, safe, 'drop.toAccountId')).kind !== 'safe')
+    throw unprocessable('reference_not_found', 'A drop goes to a safe', [
+      { field: 'drop.toAccountId', message: 'must be a safe' },
+    ])
   await insertTransfer(trx, {
     from: register,
     toAccountId: safe,

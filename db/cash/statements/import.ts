@@ -137,6 +137,18 @@ const daysOf = ({ from, to, lines }: ParsedStatement, taken: readonly ParsedLine
   return { firstOn: first > last ? last : first, lastOn: last }
 }
 
+const wrongAccount = (
+  { bank, account, accountLine }: ParsedStatement,
+  own: { bankCode: string | null; ispb: string | null; number: string | null },
+): StatementError => {
+  const said = (code: string | null, number: string | null) => `bank ${code ?? '-'}, account ${number ?? '-'}`
+  const place = accountLine === undefined ? '' : `Line ${accountLine}: `
+  return {
+    code: 'wrong_account',
+    message: `${place}the file is of ${said(bank, account)}, not of ${said(own.bankCode ?? own.ispb, own.number)}`,
+  }
+}
+
 /**
  * Takes in what a worker has read of a file, all or nothing: a file that cannot be read, of another account or currency is rejected. Lines without amount, dated
  * ahead, before the account's opening, or of a day that another format covers are left out and counted; known ones are skipped (R15, R16). Then certain matches
@@ -153,8 +165,7 @@ export const importStatement = async (
   const account = await findRow(trx, CashAccount, statement.cashAccountId)
   const facts = await findAccountFacts(trx, statement.cashAccountId)
   if (!account || !facts) throw new Error('the account of a statement is gone')
-  if (!isOfAccount(parsed, account))
-    return reject(trx, id, { code: 'wrong_account', message: 'The file is of another bank or account' })
+  if (!isOfAccount(parsed, account)) return reject(trx, id, wrongAccount(parsed, account))
   if (parsed.currency !== null && parsed.currency !== account.currency)
     return reject(trx, id, { code: 'currency_mismatch', message: `The file is in ${parsed.currency}` })
   const window = await windowOf(trx, statement, facts.timeZone)

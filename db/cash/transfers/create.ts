@@ -13,6 +13,7 @@ import type { AccountFacts } from '../facts.ts'
 import { CashTransfer } from '../models.ts'
 import { dayOfBooking } from '../movements.ts'
 import { pixSender } from '../sending.ts'
+import type { LegName } from './legs.ts'
 import { goalOf, insertTransfer } from './insert.ts'
 import { lockDays, lockSessions } from './locks.ts'
 import { expectSender, payeePlace, scheduledDay } from './request.ts'
@@ -47,14 +48,20 @@ const refuse = (given: NewTransfer, fields: readonly (keyof NewTransfer)[], mess
   if (errors.length > 0) throw invalid(errors)
 }
 
-const isOfRegister = (from: AccountFacts, to: AccountFacts) => from.kind === 'register' || to.kind === 'register'
+/** The days on which each side is booked, and those of the transfer. */
+type Days = { sentOn: string; receivedOn: string | null; bookedOn?: Record<LegName, string> }
 
-/** The days on which a transfer left and arrived; with a register on one side both are its open business day. */
-const daysOf = async (trx: Trx, from: AccountFacts, to: AccountFacts, given: NewTransfer) => {
-  if (isOfRegister(from, to)) {
+/**
+ * The days on which a transfer left and arrived. A register is booked on the open business day of its house, and so is an account without one beside it. Two
+ * houses may be on different days: each side then has its own, and the transfer arrives on the later one.
+ */
+const daysOf = async (trx: Trx, from: AccountFacts, to: AccountFacts, given: NewTransfer): Promise<Days> => {
+  const [ofFrom, ofTo] = [from, to].map(({ kind }) => kind === 'register')
+  if (ofFrom || ofTo) {
     refuse(given, ['sentOn', 'receivedOn'], 'is not sent where one side is a register')
-    const day = await dayOfBooking(trx, from.kind === 'register' ? from : to, {})
-    return { sentOn: day, receivedOn: day }
+    const out = await dayOfBooking(trx, ofFrom ? from : to, {})
+    const into = ofFrom && ofTo ? await dayOfBooking(trx, to, {}) : out
+    return { sentOn: out, receivedOn: into < out ? out : into, bookedOn: { out, in: into } }
   }
   const sentOn = await dayOfBooking(trx, from, { bookedOn: given.sentOn })
   if (given.receivedOn === undefined) return { sentOn, receivedOn: null }
@@ -118,6 +125,10 @@ const requestPix = async (trx: Trx, given: NewTransfer, { ownOf, scope, judge }:
   const from = await namedAccount(trx, given.fromAccountId, 'fromAccountId')
   judge({ propertyId: from.propertyId })
   const to = given.toAccountId === undefined ? null : await goalOf(trx, from, given.toAccountId, 'toAccountId')
+  if (to && to.kind !== 'bank')
+    throw unprocessable('reference_not_found', 'A Pix arrives at a bank', [
+      { field: 'toAccountId', message: 'must be a bank' },
+    ])
   await checkOther(trx, from, given, scope)
   await expectSender(trx, from)
   checkPayee(given)

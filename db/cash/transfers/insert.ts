@@ -8,6 +8,7 @@ import { namedAccount } from '../facts.ts'
 import type { AccountFacts } from '../facts.ts'
 import { CashTransfer } from '../models.ts'
 import { bookLegs } from './legs.ts'
+import type { LegName } from './legs.ts'
 import { tellTransfer } from './tell.ts'
 
 type Recorded = {
@@ -22,6 +23,8 @@ type Recorded = {
   sentOn: string
   /** Null while it is on its way. */
   receivedOn: string | null
+  /** The day of each side, where it is not that of the transfer: of registers on different business days. */
+  bookedOn?: Record<LegName, string> | undefined
 }
 
 /** The account that money goes to: another one of the same book and currency. 422 `reference_not_found`, `currency_mismatch`. */
@@ -37,7 +40,7 @@ export const goalOf = async (trx: Trx, from: AccountFacts, id: string, field: st
 
 /** Records money that the house moves itself, with its legs. Sessions of registers are locked, and the days are open. Answers its id. */
 export const insertTransfer = async (trx: Trx, given: Recorded): Promise<string> => {
-  const { from, toAccountId, toField, amount, fee, purpose, sentOn, receivedOn } = given
+  const { from, toAccountId, toField, amount, fee, purpose, sentOn, receivedOn, bookedOn } = given
   const to = await goalOf(trx, from, toAccountId, toField)
   const row = await insertRow(trx, CashTransfer, {
     id: randomUUID(),
@@ -57,8 +60,8 @@ export const insertTransfer = async (trx: Trx, given: Recorded): Promise<string>
   })
   await tellTransfer(trx, receivedOn === null ? cashTransferSent : cashTransferCompleted, row)
   await bookLegs(trx, row, {
-    out: { account: from, day: sentOn },
-    ...(receivedOn === null ? {} : { in: { account: to, day: receivedOn } }),
+    out: { account: from, day: bookedOn?.out ?? sentOn },
+    ...(receivedOn === null ? {} : { in: { account: to, day: bookedOn?.in ?? receivedOn } }),
   })
   return row.id
 }

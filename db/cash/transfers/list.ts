@@ -1,4 +1,5 @@
 import type { Condition } from '../../lib/conditions.ts'
+import { attemptsOf } from '../../lib/attempts.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
@@ -7,7 +8,7 @@ import { unseal } from '../../lib/sealing/index.ts'
 import type { TransferRecord } from '../models.ts'
 import { maskDocument } from '../sight.ts'
 import type { Sight } from '../sight.ts'
-import { payeePlace, transferById } from './request.ts'
+import { keyAtBank, payeePlace, transferById } from './request.ts'
 import type { Payee } from './request.ts'
 
 export type TransferFilter = Paging & {
@@ -53,10 +54,10 @@ export const listTransfers = async (
   return { total, rows: rows.map(listed) }
 }
 
-/** A transfer with its payee; 404. */
+/** A transfer with its payee and the calls to the bank; 404. */
 export const readTransfer = async (trx: Trx, id: string, { reveals }: Sight) => {
   const row = await transferById(trx, id)
   const payee = row.payee ? await unseal<Payee>(trx, 'tenant', payeePlace(id), row.payee) : null
   const masked = payee?.document && !reveals ? { ...payee, document: maskDocument(payee.document) } : payee
-  return { ...listed(row), payee: masked }
+  return { ...listed(row), payee: masked, attempts: await attemptsOf(trx, [keyAtBank(id)]) }
 }

@@ -37,6 +37,9 @@ export type TransferRequest = {
   approval?: { requestedBy: string; approvedBy: string; selfApproved: boolean }
 }
 
+/** The id under which the bank knows a transfer. */
+export const keyAtBank = (transferId: string): string => transferId.replaceAll('-', '')
+
 export const payeePlace = (rowId: string) => ({ table: 'cash_transfer', rowId, purpose: 'payee' })
 
 /** A bank account in reais whose connection sends Pix. 422 `pix_not_ready`, `pix_send_unsupported`, `currency_mismatch`. */

@@ -1,4 +1,6 @@
 import { notFound } from '../../../config/errors.ts'
+import { attemptsOf } from '../../lib/attempts.ts'
+import type { AttemptRecord } from '../../lib/attempts.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Actor, Trx } from '../../lib/connection.ts'
 import { unseal } from '../../lib/sealing/index.ts'
@@ -11,37 +13,6 @@ import { actionPlace } from './snapshot.ts'
 import type { Action } from './snapshot.ts'
 import { summary } from './summary.ts'
 import type { PaymentSummary } from './summary.ts'
-
-export type AttemptRecord = {
-  operation: string
-  tries: number
-  startedAt: Date
-  finishedAt: Date | null
-  outcome: 'started' | 'known' | 'refused' | 'not_sent' | 'unknown'
-  code: string | null
-  httpStatus: number | null
-  reference: string | null
-}
-
-const outcomes = {
-  started: 'started',
-  succeeded: 'known',
-  failed: 'refused',
-  not_sent: 'not_sent',
-  unknown: 'unknown',
-} as const
-
-const attemptsOf = async (trx: Trx, payment: PaymentRow, refundIds: readonly string[]): Promise<AttemptRecord[]> => {
-  const { id } = payment
-  const keys = [submitKey(id), captureKey(id), cancelKey(id), ...refundIds.map(refundKey)]
-  const rows = await sql<Omit<AttemptRecord, 'outcome'> & { state: keyof typeof outcomes }>(
-    trx,
-    `select operation, tries, started_at, finished_at, state, code, http_status, answer_reference as reference from external_call
-     where tenant_id = ? and idempotency_key = any(?) order by started_at desc limit 20`,
-    [payment.tenantId, keys],
-  )
-  return rows.map(({ state, ...row }) => ({ ...row, outcome: outcomes[state] }))
-}
 
 type ShownPayer = {
   name: string
@@ -120,11 +91,12 @@ export const readPaymentDetail = async (trx: Trx, paymentId: string): Promise<Pa
     })),
     refunds,
     disputes,
-    attempts: await attemptsOf(
-      trx,
-      payment,
-      refunds.map((one) => one.id),
-    ),
+    attempts: await attemptsOf(trx, [
+      submitKey(paymentId),
+      captureKey(paymentId),
+      cancelKey(paymentId),
+      ...refunds.map((one) => refundKey(one.id)),
+    ]),
     history,
   }
 }

@@ -1,17 +1,22 @@
 import type { Column, CsvMapping } from '../../../config/cash-statements.ts'
 import type { ParsedLine, ParsedStatement } from '../../../db/cash/index.ts'
-import { amountOf, dayOf, keptId, keptText, toldBy, Unreadable } from './text.ts'
+import { amountOf, dayOf, keptId, keptText, quoted, toldBy, Unreadable } from './text.ts'
 
-/** Cells of a file; those in quotes may hold delimiters, line breaks and doubled quotes. */
-const cellsOf = (text: string, delimiter: string): string[][] => {
-  const rows: string[][] = [[]]
+type Row = { cells: string[]; line: number }
+
+/** Cells of a file with the line that each row begins on; those in quotes may hold delimiters, line breaks and doubled quotes. */
+const rowsOf = (text: string, delimiter: string): Row[] => {
+  const rows: Row[] = [{ cells: [], line: 1 }]
   let at = 0
+  let line = 1
   while (at < text.length) {
-    const row = rows.at(-1) ?? []
+    const row = rows.at(-1)
     let cell = ''
     if (text[at] === '"') {
+      const begun = line
       for (at += 1; ; at += 1) {
-        if (at >= text.length) throw new Unreadable('A quotation does not end')
+        if (at >= text.length) throw new Unreadable('a quotation does not end', begun)
+        if (text[at] === '\n') line += 1
         if (text[at] !== '"') cell += text[at] ?? ''
         else if (text[at + 1] === '"') {
           cell += '"'
@@ -24,9 +29,9 @@ const cellsOf = (text: string, delimiter: string): string[][] => {
       if (text[at] !== '\r') cell += text[at] ?? ''
       at += 1
     }
-    row.push(cell)
-    if (at < text.length && text[at] === '\n') rows.push([])
-    else if (at < text.length && at + 1 === text.length) row.push('')
+    row?.cells.push(cell)
+    if (at < text.length && text[at] === '\n') rows.push({ cells: [], line: (line += 1) })
+    else if (at < text.length && at + 1 === text.length) row?.cells.push('')
     at += 1
   }
   return rows
@@ -49,54 +54,62 @@ const dateIn = (text: string, format: CsvMapping['date']['format']): string | nu
   return dayOf(year.length === 2 ? `20${year}` : year, month, day)
 }
 
+type Reader = { mapping: CsvMapping; digits: number; placeOf: (column: Column) => number }
+
+const lineOf = ({ cells, line }: Row, { mapping, digits, placeOf }: Reader): ParsedLine => {
+  const { amount, date, decimal, textColumns, idColumn } = mapping
+  const cell = (column: Column): string => {
+    const found = cells[placeOf(column)]
+    if (found === undefined) throw new Unreadable(`there is no column ${String(column)}`, line)
+    return found
+  }
+  const money = (column: Column): number => {
+    const found = amountOf(cell(column), digits, decimal)
+    if (found === null)
+      throw new Unreadable(`the amount ${quoted(cell(column))} cannot be read with the decimal mark "${decimal}"`, line)
+    return found
+  }
+  const side = (column: Column): number => (cell(column).trim() === '' ? 0 : money(column))
+  const ofSides = (inColumn: Column, outColumn: Column): number => {
+    const [came, went] = [side(inColumn), side(outColumn)]
+    if (came < 0) throw new Unreadable(`money in of ${quoted(cell(inColumn))} has a minus sign`, line)
+    if (came !== 0 && went !== 0) throw new Unreadable('one line has money in and money out', line)
+    return came - Math.abs(went)
+  }
+  const bookedOn = dateIn(cell(date.column), date.format)
+  if (bookedOn === null)
+    throw new Unreadable(`the date ${quoted(cell(date.column))} cannot be read as ${date.format}`, line)
+  const text = keptText(textColumns.map(cell).join(' '), 500)
+  const externalId = idColumn === undefined ? null : keptId(cell(idColumn), 255)
+  return {
+    bookedOn,
+    amount: 'column' in amount ? money(amount.column) : ofSides(amount.inColumn, amount.outColumn),
+    externalId,
+    documentNumber: null,
+    text: text === '' ? '-' : text,
+    ...toldBy(externalId, text),
+  }
+}
+
 /** Reads CSV as the mapping says. Rows that are wholly empty are passed over. Throws Unreadable. */
 export const readCsv = (file: string, mapping: CsvMapping, digits: number): ParsedStatement => {
-  const rows = cellsOf(file, mapping.delimiter).slice(mapping.skipRows)
-  const { amount, date, decimal, textColumns, idColumn } = mapping
+  const rows = rowsOf(file, mapping.delimiter).slice(mapping.skipRows)
+  const { amount, date, textColumns, idColumn } = mapping
   const columns: Column[] = [
     date.column,
     ...textColumns,
     ...('column' in amount ? [amount.column] : [amount.inColumn, amount.outColumn]),
+    ...(idColumn === undefined ? [] : [idColumn]),
   ]
-  const isNamed = [...columns, idColumn].some((column) => typeof column === 'string')
-  const names = isNamed ? (rows.shift() ?? []).map((name) => name.trim()) : []
-  const placeOf = (column: Column): number => {
-    const place = typeof column === 'number' ? column - 1 : names.indexOf(column.trim())
-    if (place < 0) throw new Unreadable(`The file has no column ${String(column)}`)
-    return place
-  }
+  const head = columns.some((column) => typeof column === 'string') ? rows.shift() : undefined
+  const names = (head?.cells ?? []).map((name) => name.trim())
   const places = new Map(
-    [...columns, ...(idColumn === undefined ? [] : [idColumn])].map((column) => [column, placeOf(column)]),
+    columns.map((column) => [column, typeof column === 'number' ? column - 1 : names.indexOf(column.trim())]),
   )
-  const lines = rows.flatMap((cells, index): ParsedLine[] => {
-    if (cells.every((cell) => cell.trim() === '')) return []
-    const number = index + 1 + mapping.skipRows + (isNamed ? 1 : 0)
-    const cell = (column: Column): string => {
-      const found = cells[places.get(column) ?? -1]
-      if (found === undefined) throw new Unreadable(`Row ${number} has no column ${String(column)}`)
-      return found
-    }
-    const money = (column: Column): number => {
-      const found = amountOf(cell(column), digits, decimal)
-      if (found === null) throw new Unreadable(`Row ${number} has an amount that cannot be read`)
-      return found
-    }
-    const side = (column: Column): number => (cell(column).trim() === '' ? 0 : Math.abs(money(column)))
-    const bookedOn = dateIn(cell(date.column), date.format)
-    if (bookedOn === null) throw new Unreadable(`Row ${number} has a date that cannot be read`)
-    const text = keptText(textColumns.map(cell).join(' '), 500)
-    const externalId = idColumn === undefined ? null : keptId(cell(idColumn), 255)
-    return [
-      {
-        bookedOn,
-        amount: 'column' in amount ? money(amount.column) : side(amount.inColumn) - side(amount.outColumn),
-        externalId,
-        documentNumber: null,
-        text: text === '' ? '-' : text,
-        ...toldBy(externalId, text),
-      },
-    ]
-  })
+  const missing = columns.find((column) => (places.get(column) ?? -1) < 0)
+  if (missing !== undefined) throw new Unreadable(`the file has no column ${String(missing)}`, head?.line ?? 1)
+  const reader: Reader = { mapping, digits, placeOf: (column) => places.get(column) ?? -1 }
+  const lines = rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== '')).map((row) => lineOf(row, reader))
   const closing = mapping.closingBalance ?? null
   return { bank: null, account: null, currency: null, from: null, to: null, opening: null, closing, lines }
 }

@@ -1,14 +1,45 @@
-/** A file that says something that cannot be read. The message names where. */
+/** A file that says something that cannot be read, with the line of the file where it is known. */
 export class Unreadable extends Error {
   override name = 'Unreadable'
+  constructor(message: string, line: number | null = null) {
+    super((line === null ? message : `Line ${line}: ${message}`).slice(0, 300))
+  }
 }
 
-/** Text of a file in UTF-8, or else in Windows-1252, of which ISO-8859-1 is a part. */
+/** A text of a file as a message repeats it. */
+export const quoted = (text: string): string => `"${keptText(text, 40)}"`
+
+const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
+
+const utf8Letter = /[\xC2-\xDF][\x80-\xBF]|[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF4][\x80-\xBF]{3}/g
+
+/** Text that is not UTF-8: Windows-1252 throughout, or not readable. */
+const singleBytes = (bytes: Buffer): string => {
+  const raw = bytes.toString('latin1')
+  if (utf8Letter.test(raw)) {
+    const plain = raw.replaceAll(utf8Letter, (letter) => ' '.repeat(letter.length))
+    throw new Unreadable(
+      'letters in another encoding than the rest of the file, which is in UTF-8',
+      lineAt(raw, plain.search(/[\x80-\xFF]/)),
+    )
+  }
+  const unknown = raw.search(/[\x81\x8D\x8F\x90\x9D]/)
+  if (unknown >= 0) throw new Unreadable('bytes that stand for no letter in Windows-1252', lineAt(raw, unknown))
+  return new TextDecoder('windows-1252').decode(bytes)
+}
+
+/** Text of a file in UTF-8, or else in Windows-1252, of which ISO-8859-1 is a part. Throws Unreadable for any other, and for a mixture. */
 export const textOf = (bytes: Buffer): string => {
+  const zero = bytes.indexOf(0)
+  if (zero >= 0)
+    throw new Unreadable(
+      'bytes of value 0, as in UTF-16; UTF-8, ISO-8859-1 and Windows-1252 are read',
+      lineAt(bytes.toString('latin1'), zero),
+    )
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
+    return singleBytes(bytes)
   }
 }
 
@@ -39,10 +70,11 @@ export const amountOf = (text: string, digits: number, decimal?: ',' | '.'): num
   return amount === null ? null : (before || after) === '-' && amount !== 0 ? -amount : amount
 }
 
-/** A day that is one; null for any other text. */
+/** A day that is one, of 1990 to 2099; null for any other text. */
 export const dayOf = (year: string, month: string, day: string): string | null => {
   const text = `${year}-${month}-${day}`
   const date = new Date(`${text}T00:00:00Z`)
+  if (!/^(199\d|20\d\d)$/.test(year)) return null
   return Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text ? null : text
 }
 

@@ -72,14 +72,22 @@ const fieldsOf = (text: string): Map<string, string> | null => {
   return fields
 }
 
+/** The content of the account template (26 to 51) that is of Pix: a code may have those of other networks beside it. */
+const pixIn = (fields: ReadonlyMap<string, string>): Map<string, string> | null => {
+  for (const [id, value] of fields) {
+    const inner = id >= '26' && id <= '51' ? fieldsOf(value) : null
+    if (inner?.get('00')?.toLowerCase() === 'br.gov.bcb.pix') return inner
+  }
+  return null
+}
+
 /** Reads a BR Code, amounts in minor units. Null where it is none: wrong check sum, lengths or currency, no key and no address. */
 export const readBrCode = (code: string): { amount: number | null; name: string; key: string | null } | null => {
   const fields = fieldsOf(code)
   if (!fields || fields.get('00') !== '01' || fields.get('53') !== '986') return null
   if (!/^.*6304[0-9A-Fa-f]{4}$/s.test(code) || crcOf(code.slice(0, -4)) !== code.slice(-4).toUpperCase()) return null
-  const inner = fieldsOf(fields.get('26') ?? '')
-  if (inner?.get('00')?.toLowerCase() !== 'br.gov.bcb.pix') return null
-  const [key, location] = [inner.get('01') ?? null, inner.get('25') ?? null]
+  const inner = pixIn(fields)
+  const [key, location] = [inner?.get('01') ?? null, inner?.get('25') ?? null]
   if ((key === null) === (location === null)) return null
   const name = fields.get('59') ?? ''
   const amount = fields.get('54')

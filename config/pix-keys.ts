@@ -1,5 +1,6 @@
-import { isCnpj, isCpf } from '../../../config/tax-ids.ts'
-import type { PixKeyType } from '../../../config/pix.ts'
+import { toE164 } from './phone-numbers.ts'
+import { isCnpj, isCpf } from './tax-ids.ts'
+import type { PixKeyType } from './pix.ts'
 
 const bare = (text: string) => text.replaceAll(/[.\-/ ]/g, '').toUpperCase()
 
@@ -15,7 +16,7 @@ export const pixKeyOf = (type: PixKeyType, key: string): string | null => {
       return lower.length <= 77 && /^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/.test(lower) ? lower : null
     }
     case 'phone':
-      return /^\+[1-9]\d{6,14}$/.test(key) ? key : null
+      return toE164(key) === key ? key : null
     case 'random':
       return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key) ? key.toLowerCase() : null
   }
