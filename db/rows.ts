@@ -606,6 +606,19 @@ export interface CashCountRow {
   createdAt: Date
 }
 
+export interface CashCounterpartRow {
+  tenantId: string
+  id: string
+  bookId: string
+  periodId: string
+  onDay: string | null
+  accountId: string
+  propertyId: string | null
+  sameProperty: boolean
+  debit: number
+  credit: number
+}
+
 export interface CashMovementRow {
   tenantId: string
   id: string
@@ -4946,6 +4959,7 @@ export interface Rows {
   campaign: CampaignRow
   cash_account: CashAccountRow
   cash_count: CashCountRow
+  cash_counterpart: CashCounterpartRow
   cash_movement: CashMovementRow
   cash_session: CashSessionRow
   cash_transfer: CashTransferRow
@@ -5445,6 +5459,13 @@ export const tables = {
     documents: ['denominations'],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: [],
+    computed: [],
+  },
+  cash_counterpart: {
+    fields: ['tenantId', 'id', 'bookId', 'periodId', 'onDay', 'accountId', 'propertyId', 'sameProperty', 'debit', 'credit'],
+    documents: [],
+    filled: ['tenantId', 'id', 'debit', 'credit'],
+    nullable: ['onDay', 'propertyId'],
     computed: [],
   },
   cash_movement: {
