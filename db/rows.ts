@@ -2184,6 +2184,14 @@ export interface JournalSealRow {
   position: number
 }
 
+export interface JournalTextRow {
+  tenantId: string
+  id: string
+  bookId: string
+  text: string
+  plain: string
+}
+
 export interface KeptReplyRow {
   caller: string
   key: string
@@ -5044,6 +5052,7 @@ export interface Rows {
   journal_entry: JournalEntryRow
   journal_line: JournalLineRow
   journal_seal: JournalSealRow
+  journal_text: JournalTextRow
   kept_reply: KeptReplyRow
   known_network: KnownNetworkRow
   list_count: ListCountRow
@@ -6055,6 +6064,13 @@ export const tables = {
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: [],
     computed: [],
+  },
+  journal_text: {
+    fields: ['tenantId', 'id', 'bookId', 'text', 'plain'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: ['plain'],
   },
   kept_reply: {
     fields: ['caller', 'key', 'tenantId', 'requestHash', 'status', 'headers', 'body', 'createdAt'],

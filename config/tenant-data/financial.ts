@@ -8,10 +8,6 @@ export const financialData = [
   ), // oxfmt-ignore
   ...inner(
     'follows from the entries',
-    'account_balance',
-    'cash_counterpart',
-    'journal_seal',
-    'integrity_run',
-    'book_tick',
-  ),
+    'account_balance', 'cash_counterpart', 'journal_text', 'journal_seal', 'integrity_run', 'book_tick',
+  ), // oxfmt-ignore
 ]
