@@ -1,4 +1,4 @@
-import { Bool, Currency, Day, Int, List, OneOf, Opt, Uuid } from './schema.ts'
+import { Bool, Currency, Day, Int, List, OneOf, Opt, Text, Uuid } from './schema.ts'
 import type { Properties } from './schema.ts'
 import type { SubjectName } from './subjects.ts'
 
@@ -141,7 +141,7 @@ const declared = [
     key: 'journal',
     name: text('Diário', 'Journal', 'Libro diario'),
     subject: 'FinancialReport',
-    parameters: { ...book, ...days, journalId: Opt(Uuid) },
+    parameters: { ...book, ...days, journalId: Opt(Uuid), q: Opt(Text(1, 120)) },
     atOnce: true,
     paged: true,
     mostRows: 1_000_000,

@@ -606,6 +606,19 @@ export interface CashCountRow {
   createdAt: Date
 }
 
+export interface CashCounterpartRow {
+  tenantId: string
+  id: string
+  bookId: string
+  periodId: string
+  onDay: string | null
+  accountId: string
+  propertyId: string | null
+  sameProperty: boolean
+  debit: number
+  credit: number
+}
+
 export interface CashMovementRow {
   tenantId: string
   id: string
@@ -2169,6 +2182,14 @@ export interface JournalSealRow {
   hash: Buffer
   createdAt: Date
   position: number
+}
+
+export interface JournalTextRow {
+  tenantId: string
+  id: string
+  bookId: string
+  text: string
+  plain: string
 }
 
 export interface KeptReplyRow {
@@ -4949,6 +4970,7 @@ export interface Rows {
   campaign: CampaignRow
   cash_account: CashAccountRow
   cash_count: CashCountRow
+  cash_counterpart: CashCounterpartRow
   cash_movement: CashMovementRow
   cash_session: CashSessionRow
   cash_transfer: CashTransferRow
@@ -5033,6 +5055,7 @@ export interface Rows {
   journal_entry: JournalEntryRow
   journal_line: JournalLineRow
   journal_seal: JournalSealRow
+  journal_text: JournalTextRow
   kept_reply: KeptReplyRow
   known_network: KnownNetworkRow
   list_count: ListCountRow
@@ -5448,6 +5471,13 @@ export const tables = {
     documents: ['denominations'],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: [],
+    computed: [],
+  },
+  cash_counterpart: {
+    fields: ['tenantId', 'id', 'bookId', 'periodId', 'onDay', 'accountId', 'propertyId', 'sameProperty', 'debit', 'credit'],
+    documents: [],
+    filled: ['tenantId', 'id', 'debit', 'credit'],
+    nullable: ['onDay', 'propertyId'],
     computed: [],
   },
   cash_movement: {
@@ -6037,6 +6067,13 @@ export const tables = {
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: [],
     computed: [],
+  },
+  journal_text: {
+    fields: ['tenantId', 'id', 'bookId', 'text', 'plain'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: ['plain'],
   },
   kept_reply: {
     fields: ['caller', 'key', 'tenantId', 'requestHash', 'status', 'headers', 'body', 'createdAt'],

@@ -86,6 +86,11 @@ const filters = {
   sourceId: Opt(Uuid),
   documentType: Opt(Text(1, 40)),
   documentId: Opt(Uuid),
+  kind: Opt(kinds),
+  minTotal: Opt(Amount),
+  maxTotal: Opt(Amount),
+  late: Opt(Bool),
+  q: Opt(Text(1, 120)),
 }
 
 const list = route({
@@ -94,16 +99,9 @@ const list = route({
   path: '/api/tenants/:tenantId/financial/ledger-entries',
   summary: 'List posted entries by date, account, source, document or amount',
   description:
-    'To a caller with chosen properties `total` is that of their lines, on the larger side; `minTotal` and `maxTotal` mean it as well.',
+    'To a caller with chosen properties `total` is that of their lines, on the larger side; `minTotal` and `maxTotal` mean it as well. `q` finds words of the description, whatever their case and accents, and the number in the diary; of what is found the first 10,000 are shown.',
   access: can('read', 'LedgerEntry'),
-  query: Obj({
-    ...PageQuery,
-    ...filters,
-    kind: Opt(kinds),
-    minTotal: Opt(Amount),
-    maxTotal: Opt(Amount),
-    late: Opt(Bool),
-  }),
+  query: Obj({ ...PageQuery, ...filters }),
   returns: Obj({
     data: List(Obj(head, { title: 'LedgerEntryHead' }), { max: 100 }),
     meta: Obj({ page: Int(1, 100_000), limit: Int(1, 100), total: Count, totalPages: Count }),
@@ -209,7 +207,7 @@ const lines = route({
   path: '/api/tenants/:tenantId/financial/ledger-lines',
   summary: 'Search lines by amount, party, cost centre, tax or text',
   description:
-    'Latest first. Without `from`, entry, document or party those of the present fiscal year. At most the first 10,000 lines.',
+    'Latest first. Without `from`, entry, document or party those of the present fiscal year. At most the first 10,000 lines. `q` finds words of the description or of the memo, and the number of the entry in the diary.',
   access: can('read', 'LedgerEntry'),
   query: Obj({
     ...PageQuery,
@@ -220,7 +218,6 @@ const lines = route({
     costCenterId: Opt(Uuid),
     taxCodeId: Opt(Uuid),
     amount: Opt(Amount),
-    q: Opt(Text(1, 120)),
   }),
   returns: Obj({
     data: List(

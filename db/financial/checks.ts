@@ -31,6 +31,24 @@ const checks: Record<string, string> = {
       on b.account_id = l.account_id and coalesce(b.property_id, b.tenant_id) = coalesce(l.property_id, b.tenant_id)
         and coalesce(b.cost_center_id, b.tenant_id) = coalesce(l.cost_center_id, b.tenant_id) and b.period_id = l.period_id
     where (b.debit, b.credit, b.line_count) is distinct from (l.debit, l.credit, l.line_count)`,
+  // A line counts in its period, where the day is null, and on its day.
+  counterparts_equal_lines: `
+    select account_id, property_id, same_property, period_id, on_day, cast(sum(debit) as bigint) as debit, cast(sum(credit) as bigint) as credit,
+      cast(sum(lines_debit) as bigint) as lines_debit, cast(sum(lines_credit) as bigint) as lines_credit
+    from (
+      select account_id, property_id, same_property, period_id, on_day, debit, credit, 0 as lines_debit, 0 as lines_credit
+      from cash_counterpart where tenant_id = :tenantId and book_id = :bookId
+      union all
+      select m.account_id, m.property_id, m.same_property, m.period_id, d.on_day, 0, 0, m.debit, m.credit
+      from (select l.*, a.is_cash, bool_or(a.is_cash) over (partition by l.entry_id) as has_cash,
+              bool_or(a.is_cash) over (partition by l.entry_id, l.property_id) as same_property
+            from journal_line l
+            join (select id, cash_flow is not distinct from 'cash' as is_cash from account where tenant_id = :tenantId and book_id = :bookId) a
+              on a.id = l.account_id
+            where l.tenant_id = :tenantId and l.book_id = :bookId) m
+      cross join lateral (values (cast(null as date)), (m.posting_date)) d (on_day)
+      where m.has_cash and not m.is_cash) t
+    group by 1, 2, 3, 4, 5 having sum(debit) <> sum(lines_debit) or sum(credit) <> sum(lines_credit)`,
   book_sums_to_zero: `
     select sum(b.debit) as debit, sum(b.credit) as credit from account_balance b
     where b.tenant_id = :tenantId and b.book_id = :bookId having sum(b.debit) <> sum(b.credit)`,

@@ -13,6 +13,7 @@ export {
   zoneOfBook,
 } from './days.ts'
 export { listEntries, readEntry } from './journal.ts'
+export { findWords } from './words.ts'
 export type { Posting, PostingContext, PostingItem, PostingPayload } from './rules/payload.ts'
 export { createAccountBeside } from './beside.ts'
 export { judgeLines, refuseProblems } from './line-check.ts'

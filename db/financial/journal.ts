@@ -10,6 +10,7 @@ import type { Paging, Part } from '../lib/paging.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import { bookFor, ledgerState } from './chart.ts'
 import type { LineOfEntry } from './rules/resolve.ts'
+import { countedTo, entryOf, findWords, refuseDepth } from './words.ts'
 
 export type EntryFilter = {
   bookId?: string | undefined
@@ -27,6 +28,7 @@ export type EntryFilter = {
   minTotal?: number | undefined
   maxTotal?: number | undefined
   late?: boolean | undefined
+  q?: string | undefined
 }
 
 /** `number` is null until the entry is sealed. */
@@ -47,7 +49,7 @@ const joins = `left join journal_entry r on r.tenant_id = e.tenant_id and r.reve
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
 
 /** The lines that a caller may see. The total of an entry is that of the lines shown, on their larger side. */
-const seenBy = (trx: Trx, scope: Condition): { lines: Part[]; total: Part } => {
+export const seenBy = (trx: Trx, scope: Condition): { lines: Part[]; total: Part } => {
   const lines = isAlways(scope) ? [] : inScope(scope, 'l.property_id')
   const { text, values } = allOf(lines)
   const ofLines = `(select cast(greatest(sum(l.debit), sum(l.credit)) as bigint) from journal_line l
@@ -69,12 +71,14 @@ const withLine = (conditions: readonly Part[]): Part[] => {
   ]
 }
 
+/** That the total which is shown of an entry is at least or at most an amount. */
+export const ofTotal = (total: Part, operator: '>=' | '<=', amount: number | undefined): Part[] =>
+  where(`${operator} ?`, amount).map(({ text, values }) => ({
+    text: `${total.text} ${text}`,
+    values: [...total.values, ...values],
+  }))
+
 const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] => {
-  const ofTotal = (operator: string, amount: number | undefined) =>
-    where(`${operator} ?`, amount).map(({ text, values }) => ({
-      text: `${total.text} ${text}`,
-      values: [...total.values, ...values],
-    }))
   return [
     ...where('e.posting_date >= ?', filter.from),
     ...where('e.posting_date <= ?', filter.to),
@@ -83,8 +87,8 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
     ...where('e.kind = ?', filter.kind),
     ...where('e.source_type = ?', filter.sourceType),
     ...where('e.source_id = ?', filter.sourceId),
-    ...ofTotal('>=', filter.minTotal),
-    ...ofTotal('<=', filter.maxTotal),
+    ...ofTotal(total, '>=', filter.minTotal),
+    ...ofTotal(total, '<=', filter.maxTotal),
     ...where('e.late = ?', filter.late),
     ...withLine(where('l.account_id = ?', filter.accountId)),
     ...withLine(where('l.property_id = ?', filter.propertyId)),
@@ -103,17 +107,22 @@ export const listEntries = async (
 ) => {
   const book = await bookFor(trx, filter.bookId)
   const { lines, total } = seenBy(trx, scope)
+  if (filter.q !== undefined) refuseDepth({ page, limit })
+  const words = filter.q === undefined ? null : await findWords(trx, book.id, filter.q, filter, { memos: false })
+  const conditions = [
+    { text: 'e.tenant_id = ?', values: [contextOf(trx).tenantId] },
+    ...where('e.book_id = ?', book.id),
+    ...conditionsOf(filter, lines, total),
+    ...(words === null ? [] : [entryOf(words)]),
+  ]
   const found = await readPage<EntryHead>(
     trx,
     {
       columns: head(total),
       from: 'journal_entry e',
       joins,
-      conditions: [
-        { text: 'e.tenant_id = ?', values: [contextOf(trx).tenantId] },
-        ...where('e.book_id = ?', book.id),
-        ...conditionsOf(filter, lines, total),
-      ],
+      conditions,
+      total: words?.entryIds === null ? countedTo('journal_entry e', conditions) : null,
       order: 'e.posting_date desc, e.sequence desc',
     },
     { page, limit },

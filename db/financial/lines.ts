@@ -1,4 +1,3 @@
-import { invalid } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
 import { isAlways } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -8,14 +7,8 @@ import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import { readAccount } from './accounts/read.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
-
-/** Lines that a list goes through at most; a report run has more. */
-const mostLines = 10_000
-
-const refuseDepth = ({ page, limit }: Paging) => {
-  if (page * limit > mostLines)
-    throw invalid([{ field: 'page', message: `goes beyond ${mostLines} lines; narrow the days` }])
-}
+import { ofTotal, seenBy } from './journal.ts'
+import { countedTo, findWords, lineOf, refuseDepth } from './words.ts'
 
 export type LineOfAccount = {
   entryId: string
@@ -121,8 +114,12 @@ export type LineFilter = {
   entryId?: string | undefined
   accountId?: string | undefined
   propertyId?: string | undefined
+  kind?: string | undefined
   sourceType?: string | undefined
   sourceId?: string | undefined
+  minTotal?: number | undefined
+  maxTotal?: number | undefined
+  late?: boolean | undefined
   documentType?: string | undefined
   documentId?: string | undefined
   partyType?: string | undefined
@@ -144,7 +141,10 @@ export type FoundLine = Omit<LineOfAccount, 'balance'> & {
   sourceId: string
 }
 
-/** A page of a book's lines, the latest first. Without days, entry, document or party it is that of the present fiscal year. */
+/**
+ * A page of a book's lines, the latest first. Without days, entry, document or party it is that of the present fiscal year. `minTotal` and `maxTotal` mean
+ * the total of the entry, as its list shows it.
+ */
 export const searchLines = async (
   trx: Trx,
   { page, limit, scope, ...filter }: LineFilter & Paging & { scope: Condition },
@@ -173,34 +173,48 @@ export const searchLines = async (
   // Lines are in the order of their entries; those of an account or a house have an index of their own.
   const isOfPlace = (filter.accountId ?? filter.propertyId) !== undefined
   const day = isOfPlace ? 'l.posting_date' : 'e.posting_date'
+  const from = filter.from ?? year?.startsOn
+  const words =
+    filter.q === undefined ? null : await findWords(trx, book.id, filter.q, { from, to: filter.to }, { memos: true })
+  const { total } = seenBy(trx, scope)
+  const source = `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`
+  const conditions: Part[] = [
+    ...place,
+    ...(isOfPlace ? [] : [{ text: 'e.tenant_id = ? and e.book_id = ?', values: [tenantId, book.id] }]),
+    ...where(`${day} >= ?`, from),
+    ...where(`${day} <= ?`, filter.to),
+    ...(filter.periodId === undefined ? [] : inPeriod(day, [tenantId, book.id, filter.periodId])),
+    ...where('e.journal_id = ?', filter.journalId),
+    ...where('l.entry_id = ?', filter.entryId),
+    ...where('e.kind = ?', filter.kind),
+    ...where('e.source_type = ?', filter.sourceType),
+    ...where('e.source_id = ?', filter.sourceId),
+    ...ofTotal(total, '>=', filter.minTotal),
+    ...ofTotal(total, '<=', filter.maxTotal),
+    ...where('e.late = ?', filter.late),
+    ...where('l.document_type = ?', filter.documentType),
+    ...where('l.document_id = ?', filter.documentId),
+    ...where('l.party_type = ?', filter.partyType),
+    ...where('l.party_id = ?', filter.partyId),
+    ...where('l.cost_center_id = ?', filter.costCenterId),
+    ...where('l.tax_code_id = ?', filter.taxCodeId),
+    ...where('l.debit + l.credit = ?', filter.amount),
+    ...(words === null ? [] : lineOf(words)),
+  ]
   const found = await readPage<FoundLine>(
     trx,
     {
       columns: `l.entry_id, l.line_no, l.posting_date, s.number, e.description, l.account_id, a.code as account_code, l.debit, l.credit, l.property_id,
         l.cost_center_id, l.party_type, l.party_id, l.document_type, l.document_id, l.tax_code_id, l.tax_base, l.memo, e.source_type, e.source_id`,
-      from: `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`,
+      from: source,
       joins: `left join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
         left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
-      conditions: [
-        ...place,
-        ...(isOfPlace ? [] : [{ text: 'e.tenant_id = ? and e.book_id = ?', values: [tenantId, book.id] }]),
-        ...where(`${day} >= ?`, filter.from ?? year?.startsOn),
-        ...where(`${day} <= ?`, filter.to),
-        ...(filter.periodId === undefined ? [] : inPeriod(day, [tenantId, book.id, filter.periodId])),
-        ...where('e.journal_id = ?', filter.journalId),
-        ...where('l.entry_id = ?', filter.entryId),
-        ...where('e.source_type = ?', filter.sourceType),
-        ...where('e.source_id = ?', filter.sourceId),
-        ...where('l.document_type = ?', filter.documentType),
-        ...where('l.document_id = ?', filter.documentId),
-        ...where('l.party_type = ?', filter.partyType),
-        ...where('l.party_id = ?', filter.partyId),
-        ...where('l.cost_center_id = ?', filter.costCenterId),
-        ...where('l.tax_code_id = ?', filter.taxCodeId),
-        ...where('l.debit + l.credit = ?', filter.amount),
-        ...where(`strpos(lower(e.description || ' ' || l.memo), lower(?)) > 0`, filter.q),
-      ],
-      total: isKept ? linesKept([...place, ...where('p.starts_on >= ?', year?.startsOn)]) : null,
+      conditions,
+      total: isKept
+        ? linesKept([...place, ...where('p.starts_on >= ?', year?.startsOn)])
+        : words?.entryIds === null
+          ? countedTo(source, conditions)
+          : null,
       order: `${day} desc, e.sequence desc, l.line_no`,
     },
     { page, limit },

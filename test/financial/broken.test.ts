@@ -67,6 +67,11 @@ describe('a figure that somebody with the rights of the database changes', funct
       text: `update account_balance set debit = debit + 1 where tenant_id = :t and debit > 0`,
       names: ['balances_equal_lines', 'book_sums_to_zero'],
     },
+    'a total beside cash': {
+      text: `insert into cash_counterpart (tenant_id, book_id, period_id, account_id, same_property, debit)
+        select tenant_id, book_id, period_id, account_id, false, 1 from account_balance where tenant_id = :t limit 1`,
+      names: ['counterparts_equal_lines'],
+    },
     'the words of a sealed entry': {
       text: `update journal_entry set description = 'Another' where tenant_id = :t`,
       names: ['hash_chain'],
@@ -108,6 +113,7 @@ describe('a figure that somebody with the rights of the database changes', funct
         'journal_line',
         'journal_entry',
         'account_balance',
+        'cash_counterpart',
         'journal_seal',
         'folio',
         'payment',

@@ -180,6 +180,9 @@ for (const role of ['service', 'owner'] as Role[]) {
           ['update account_balance set debit = 0', 'PL010'],
           ['delete from account_balance', 'PL010'],
           ['truncate account_balance', 'PL010'],
+          ['update cash_counterpart set debit = 0', 'PL010'],
+          ['delete from cash_counterpart', 'PL010'],
+          ['truncate cash_counterpart', 'PL010'],
           ['truncate posting_event cascade', 'PL010'],
           ['delete from posting_event', 'PL010'],
         ]

@@ -258,6 +258,38 @@ describe('statements beside naive sums over all lines', () => {
       }
     })
 
+  for (const [from, to] of ranges)
+    it(`cash flow of ${from} to ${to}: every line beside cash, of the book and of a house`, async () => {
+      for (const propertyId of [undefined, ...book.properties]) {
+        const asked = within(from, to).filter(
+          (line) => !line.closing && (propertyId === undefined || line.propertyId === propertyId),
+        )
+        const withCash = new Set(asked.flatMap((line) => (line.cashFlow === 'cash' ? [line.entryId] : [])))
+        const beside = asked.filter((line) => line.cashFlow !== 'cash' && withCash.has(line.entryId))
+        const { data } = await ask('cash-flow', {
+          startDate: from,
+          endDate: to,
+          ...(propertyId ? { propertyId } : {}),
+        })
+        const told = new Map([...accountRows(data)].map(([id, amount]) => [id, 0 - amount]))
+        expect(told).to.deep.equal(byAccount(beside))
+      }
+    })
+
+  it('a cash flow comes from totals: it stands where no line is left', async () => {
+    const other = await makeBook(house.tenantId)
+    await postPlain(other, randomEntries(other, 60, 7))
+    const query = { bookId: other.bookId, startDate: '2024-03-01', endDate: '2025-02-28', by: 'month' }
+    const before = await ask('cash-flow', query)
+    expect(before.data.filter(({ level }) => level === 1)).to.have.length.above(5)
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`set local session_replication_role = replica`)
+      await trx.raw(`delete from journal_line where book_id = ?`, [other.bookId])
+    })
+    const { data, totals } = await ask('cash-flow', query)
+    expect({ data, totals }).to.deep.equal({ data: before.data, totals: before.totals })
+  })
+
   it('the general ledger has every line once, with the balance after each, page by page', async () => {
     const [from, to] = ['2024-11-15', '2025-02-14']
     const expected = within(from, to)

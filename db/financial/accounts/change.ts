@@ -74,6 +74,9 @@ export const changeAccount = async (trx: Trx, id: string, change: AccountChange)
     change.cashFlow !== undefined &&
     change.cashFlow !== account.cashFlow &&
     [change.cashFlow, account.cashFlow].includes('cash')
+  // Lines that are being written hold the account by their foreign key: they end first, and are seen.
+  if (movesCash)
+    await sql(trx, `select 1 from account where tenant_id = ? and id = ? for update`, [contextOf(trx).tenantId, id])
   if (movesCash && (await hasLines(trx, account)))
     throw unprocessable('locked_field', 'The account has entries', [
       { field: 'cashFlow', message: 'cash is fixed after the first entry' },

@@ -6,6 +6,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { exchanges } from '../exchange.ts'
 import type { Exchange } from '../exchange.ts'
+import { againstCash } from '../counterparts.ts'
 import { balance, movement } from '../figures.ts'
 import { accountsOf, dayBefore, metaOf, metaOfAll, rangeOf } from '../ledger-context.ts'
 import type { LedgerAccount, LedgerBook } from '../ledger-context.ts'
@@ -17,7 +18,6 @@ import { incomeLines, isResult } from '../rules/income.ts'
 import type { Line } from '../rules/income.ts'
 import { added, isZero, negated, zeros } from '../rules/vectors.ts'
 import { statementReading } from '../statement.ts'
-import { againstCash } from './cash-flow.ts'
 
 type Kind = (typeof consolidated)[number]
 type Moved = { bookId: string; accountId: string; amount: number }
@@ -227,15 +227,14 @@ const cashFlowOf = async (work: Work): Promise<{ lines: Line[]; totals: object }
     vector[column] = (vector[column] ?? 0) + amount
   }
   for (const { book, accounts, exchange, column } of members) {
-    const reach = { bookId: book.id, range, properties: null, accounts: [...accounts.values()] }
-    const cash = reach.accounts.filter(isCash).map(({ id }) => id)
+    const cash = [...accounts.values()].filter(isCash).map(({ id }) => id)
     const span = { bookId: book.id, properties: null, accountIds: cash, withClosing: false }
     const sum = (figures: readonly { debit: number; credit: number }[]) =>
       figures.reduce((total, { debit, credit }) => total + debit - credit, 0)
     const [before, after, against] = await Promise.all([
       balance(trx, { ...span, on: dayBefore(range.from) }),
       balance(trx, { ...span, on: range.to }),
-      againstCash(trx, reach, { few: false }),
+      againstCash(trx, { bookId: book.id, propertyId: null, ...range }),
     ])
     put(opening, column, exchange.at(sum(before), dayBefore(range.from)))
     put(closing, column, exchange.at(sum(after), range.to))

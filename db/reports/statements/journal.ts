@@ -1,4 +1,5 @@
 import { wordOf } from '../../../config/report-texts.ts'
+import { findWords } from '../../financial/index.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { streamed } from '../../lib/cursor.ts'
@@ -33,8 +34,10 @@ export type JournalRow = {
 
 const from = `journal_entry e join journal j on j.tenant_id = e.tenant_id and j.id = e.journal_id
   left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`
-const where = `e.tenant_id = :tenantId and e.book_id = :bookId and e.posting_date between cast(:from as date) and cast(:to as date)
+const inRange = `e.tenant_id = :tenantId and e.book_id = :bookId and e.posting_date between cast(:from as date) and cast(:to as date)
   and (cast(:journalId as uuid) is null or e.journal_id = cast(:journalId as uuid))`
+const found = `and (cast(:entryIds as uuid[]) is null or e.id = any(cast(:entryIds as uuid[])))
+  and (cast(:entryIds as uuid[]) is not null or e.description = any(cast(:texts as text[])) or e.id = any(cast(:numbered as uuid[])))`
 const columns = `e.id as entry_id, s.number, s.year, e.sequence, e.posting_date, e.journal_id, j.code as journal_code, e.kind, e.description, e.total`
 // Entries without a number follow those that have one.
 const order = `s.year nulls last, s.number nulls last, e.posting_date, e.sequence`
@@ -59,7 +62,7 @@ const columnsOf = ({ locale }: Meta): Column[] => {
   ]
 }
 
-/** The diary of a book: entries in the order of their numbers, then those that have none yet by date and sequence (R11). Totals are of the whole range. */
+/** The diary of a book: entries in the order of their numbers, then those that have none yet by date and sequence (R11). Totals are of the whole range, or of what `q` finds in it. */
 export const openJournal = async (
   trx: Trx,
   asked: Asked,
@@ -72,11 +75,15 @@ export const openJournal = async (
   if (window !== null && window.page * window.limit > atOnce.rows)
     throw tooLarge('journal', asked, `The page lies behind ${atOnce.rows} entries`)
   const meta = await metaOf(trx, 'journal', book, range, null, sight)
+  const q = asked['q'] as string | undefined
+  const words = q === undefined ? {} : await findWords(trx, book.id, q, range, { memos: false })
+  const where = q === undefined ? inRange : `${inRange} ${found}`
   const values = {
     tenantId: contextOf(trx).tenantId,
     bookId: book.id,
     ...range,
     journalId: (asked['journalId'] as string | undefined) ?? null,
+    ...words,
   }
   const counted = await sqlOne<{ entries: number; total: number }>(
     trx,
