@@ -7,7 +7,7 @@ import type { Fence } from './fence.ts'
 import { pausedIn } from './gates.ts'
 import { historyAnd } from './history.ts'
 import type { HistoryEntry } from './history.ts'
-import { nextWait } from './rules/retry.ts'
+import { nextAfterContention, nextWait } from './rules/retry.ts'
 import type { Wait } from './rules/retry.ts'
 import { takeBackWhere } from './take-back.ts'
 
@@ -25,6 +25,8 @@ type Failure = {
   kind: Pick<Job, 'retry' | 'tries'>
   error: KeptError
   atLeastMs?: number
+  /** Another change of the same records came first. It stands in the history, and neither the start nor the failure counts. */
+  isContended?: boolean
   worker: string
   ranMs: number
   leaseMs: number
@@ -35,22 +37,28 @@ type Failure = {
  * a wait in PostgreSQL, or the end that the kind's class names. Null: a ghost, nothing was written.
  */
 export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number; paused: boolean; full: boolean }>(
+  const row = await sqlOne<{ attempts: number; contended: number; paused: boolean; full: boolean }>(
     trx,
-    `select attempts, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused,
+    `select attempts, (select count(*)::int from jsonb_array_elements(history) entry where entry->>'code' = :code) as contended, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused,
        (select count(*) from (select from jobs other where other.queue = jobs.queue and other.status in ('dispatched', 'running')
          and other.run_at > now() limit :mostWaiting) as waiting) >= :mostWaiting as full
      from jobs where ${mine} for update`,
-    { ...fence, mostWaiting },
+    { ...fence, mostWaiting, code: failure.error.code },
   )
   if (!row) return null
-  const attempts = row.attempts + 1
-  const next = nextWait(failure.kind.retry, attempts, { tries: failure.kind.tries, atLeastMs: failure.atLeastMs ?? 0 })
+  const { retry, tries } = failure.kind
+  const isCounted = !failure.isContended || retry === 'tick'
+  const attempts = row.attempts + (isCounted ? 1 : 0)
+  const asked = { atLeastMs: failure.atLeastMs ?? 0 }
+  const next = isCounted
+    ? nextWait(retry, attempts, { tries, ...asked })
+    : nextAfterContention(row.contended + 1, asked)
   // A job that waits in Redis starts by itself; one that is paused meanwhile must not.
   const wait: Wait = next.tier === 'redis' && (row.paused || row.full) ? { tier: 'postgres', ms: next.ms } : next
   await writeEnd(trx, fence, {
     status: wait.tier === 'redis' ? 'dispatched' : wait.tier === 'postgres' ? 'pending' : 'dead',
     attempts,
+    isCounted,
     waitMs: wait.tier === 'end' ? 0 : wait.ms,
     leaseMs: failure.leaseMs,
     worker: failure.worker,
@@ -70,6 +78,8 @@ export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure)
 type Row = {
   status: 'dispatched' | 'pending' | 'dead'
   attempts: number
+  /** A start that does not count leaves the job no nearer to being taken for poison. */
+  isCounted: boolean
   waitMs: number
   leaseMs: number
   worker: string | null
@@ -90,10 +100,10 @@ const entryOf = (fence: Fence, { status, attempts, waitMs, worker, error }: Row)
 })
 
 const writeEnd = (trx: AnyTrx, fence: Fence, row: Row) => {
-  const { status, attempts, waitMs, leaseMs, error } = row
+  const { status, attempts, isCounted, waitMs, leaseMs, error } = row
   return sql(
     trx,
-    `update jobs set status = :status, attempts = :attempts, starts = ${countedStarts}, dispatch_no = :dispatchNo, delivery = :delivery,
+    `update jobs set status = :status, attempts = :attempts, starts = greatest(0, ${countedStarts} - cast(:uncounted as int)), dispatch_no = :dispatchNo, delivery = :delivery,
        run_at = case when cast(:leaveRunAt as boolean) then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
        leased_until = now() + make_interval(secs => cast(:leasedMs as float8) / 1000.0),
        worker = null, last_error = :error, history = ${historyAnd('cast(:entry as jsonb)')}
@@ -102,6 +112,7 @@ const writeEnd = (trx: AnyTrx, fence: Fence, row: Row) => {
       ...fence,
       status,
       attempts,
+      uncounted: isCounted ? 0 : 1,
       waitMs,
       leaveRunAt: status === 'dead',
       leasedMs: status === 'dispatched' ? waitMs + leaseMs : null,
@@ -122,6 +133,7 @@ export const recordDeath = async (trx: AnyTrx, fence: Fence, error: KeptError): 
   await writeEnd(trx, fence, {
     status: 'dead',
     attempts: row.attempts + 1,
+    isCounted: true,
     waitMs: 0,
     leaseMs: 0,
     worker: row.worker,

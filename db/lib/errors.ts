@@ -144,13 +144,19 @@ export const fromDatabase = (thrown: unknown): ApiError | null => {
   return named?.() ?? states[error.code]?.(error) ?? null
 }
 
+const contentions: ReadonlySet<string> = new Set([
+  'inventory_contended',
+  'ledger_busy',
+  'folio_busy',
+  'cash_busy',
+  'receivable_busy',
+  'payment_busy',
+  'stock_busy',
+  'business_day_changed',
+])
+
+/** Tells whether another change of the same records came first: the call itself is in order, and passes after it. */
+export const isContended = ({ code }: ApiError): boolean => contentions.has(code)
+
 /** Tells whether the same call may pass in a moment: a part is down, or another change came first. */
-export const isMomentary = ({ status, code }: ApiError): boolean =>
-  status >= 500 ||
-  code === 'inventory_contended' ||
-  code === 'folio_busy' ||
-  code === 'cash_busy' ||
-  code === 'receivable_busy' ||
-  code === 'payment_busy' ||
-  code === 'stock_busy' ||
-  code === 'business_day_changed'
+export const isMomentary = (error: ApiError): boolean => error.status >= 500 || isContended(error)

@@ -92,7 +92,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
     const hooks = await openHooks(houses, town.hookPort)
     const inboxes = await openInboxes(houses, hired)
     await openOffers(houses)
-    await town.fleet.ready(60_000)
+    await town.fleet.ready()
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
     const ledger = openLedger(join(folder, 'commands.jsonl'))

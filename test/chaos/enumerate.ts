@@ -36,7 +36,7 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
   const arm = async () => {
     await Promise.all(members.map((member) => member.hold('term')))
     for (const member of members) member.start({ CRASH_AT: `${name}@${marker}` })
-    await town.fleet.ready(60_000)
+    await town.fleet.ready()
   }
   const isOfHold = one.kind === 'public.reservations.hold'
   if (isOfHold) await arm()
@@ -87,7 +87,7 @@ export const conclude = async (
   { town, database }: Scene,
   cases: readonly Reached[],
 ): Promise<{ name: string; problem: string }[]> => {
-  await town.fleet.ready(60_000)
+  await town.fleet.ready()
   const problems = cases.flatMap(({ case: one, problem }) => (problem === null ? [] : [{ name: nameOf(one), problem }]))
   const differing = async () => {
     const found = await Promise.all(

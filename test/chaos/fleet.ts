@@ -32,7 +32,9 @@ export type Member = {
   hold: (how: 'kill' | 'term') => Promise<void>
   /** Starts what was held, with other words in its environment, or under another clock. */
   start: (extra?: Record<string, string>, clockSeconds?: number) => void
-  isReady: () => Promise<boolean>
+  /** Null once it is ready, else what it answered. */
+  unreadiness: () => Promise<string | null>
+  lastLines: () => string[]
   /** Exits of the process without a request. */
   deaths: () => { at: string; code: number | null; tail: string[] }[]
   starts: () => number
@@ -135,13 +137,17 @@ const member = async (kind: Kind, number: number, { built, logs, environment }: 
     start: (extra = {}, clockSeconds = 0) => {
       if (current === null) begin(extra, clockSeconds)
     },
-    isReady: async () => {
-      if (current === null) return false
-      const reply = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(
-        () => null,
-      )
-      return reply?.ok ?? false
+    unreadiness: async () => {
+      if (current === null) return 'it does not run'
+      try {
+        const reply = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) })
+        return reply.ok ? null : `${reply.status} ${await reply.text()}`.trim()
+      } catch (error) {
+        const cause = error instanceof Error ? error.cause : null
+        return `no answer: ${cause instanceof Error ? cause.message : String(error)}`
+      }
     },
+    lastLines: () => tailOf(logFile, 12),
     deaths: () => deaths,
     starts: () => count,
   }
@@ -150,8 +156,33 @@ const member = async (kind: Kind, number: number, { built, logs, environment }: 
 export type Fleet = {
   members: readonly Member[]
   of: (kind: Kind) => Member[]
-  ready: (withinMs: number) => Promise<void>
+  /** Waits for all of them. The bound is for a machine that is busy with other things: no promise of the service is measured by it. */
+  ready: (withinMs?: number) => Promise<void>
   stop: () => Promise<void>
+}
+
+const untilReady = async (each: Member, withinMs: number): Promise<void> => {
+  try {
+    await until(
+      async () => {
+        const said = await each.unreadiness()
+        if (said !== null) throw new Error(said)
+        return true
+      },
+      { withinMs, everyMs: 100, what: 'readiness' },
+    )
+  } catch (error) {
+    const said = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
+    const deaths = each.deaths()
+    throw new Error(
+      [
+        `${each.name} is not ready after ${withinMs} ms: ${said}`,
+        `started ${each.starts()} times, ended by itself ${deaths.length} times${deaths.map(({ code }) => `, ${code}`).join('')}`,
+        ...each.lastLines(),
+      ].join('\n  '),
+      { cause: error },
+    )
+  }
 }
 
 /** The processes of the service, each one started again when it ends. */
@@ -164,10 +195,8 @@ export const startFleet = async (sizes: Record<Kind, number>, options: Options):
   return {
     members,
     of: (kind) => members.filter((each) => each.kind === kind),
-    ready: async (withinMs) => {
-      await Promise.all(
-        members.map((each) => until(each.isReady, { withinMs, everyMs: 100, what: `the readiness of ${each.name}` })),
-      )
+    ready: async (withinMs = 240_000) => {
+      await Promise.all(members.map((each) => untilReady(each, withinMs)))
     },
     stop: async () => {
       await Promise.all(

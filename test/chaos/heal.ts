@@ -26,7 +26,7 @@ export const mend = async (town: Town): Promise<void> => {
     }),
   )
   for (const member of town.fleet.members) member.start()
-  await town.fleet.ready(90_000)
+  await town.fleet.ready()
 }
 
 /** Whose locks last a minute, and whose starts may take ten: one that died in a start of theirs is not missed before. */

@@ -105,7 +105,7 @@ const ofPoints = async (parts: string): Promise<Judged> => {
 
 let failed = true
 try {
-  await compile(built)
+  await compile(built, { seals: true })
   const { violations, words } = await (values.points === undefined ? ofFaults() : ofPoints(values.points))
   failed = violations.length > 0
   for (const { rule, count, examples } of violations) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { unavailable } from '../../config/errors.ts'
+import { conflict, unavailable } from '../../config/errors.ts'
 import { Bool, Obj, Text } from '../../config/schema.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { job } from '../../jobs/job.ts'
@@ -47,6 +47,27 @@ describe('failures of jobs', () => {
     await dispatch(id)
     expect(await deliver(each, id, 1, 7)).to.equal('given up: service_unavailable')
     expect(await rowOf(id)).to.include({ status: 'dead', attempts: 11 })
+  })
+
+  it('a job that meets another change of its records never dies of it, and keeps its tries for its own failures', async () => {
+    const few = { ...call, tries: 3 }
+    const id = await ready(call)
+    const contended = processor(few, () => Promise.reject(conflict('payment_busy', 'in use')))
+    for (let delivery = 1; delivery < 8; delivery += 1)
+      expect(await deliver(contended, id, delivery)).to.equal('again in a moment')
+    expect(await deliver(contended, id, 8)).to.equal('later')
+    expect(await rowOf(id)).to.include({ status: 'pending', attempts: 0, starts: 0 })
+    for (let round = 2; round <= 60; round += 1) {
+      await dispatch(id)
+      expect(await deliver(contended, id, 1, round)).to.equal('later')
+    }
+    const row = await rowOf(id)
+    expect(row).to.include({ status: 'pending', attempts: 0, starts: 0 })
+    expect(row?.lastError).to.include({ code: 'payment_busy' })
+    await dispatch(id)
+    const away = processor(few, () => Promise.reject(unavailable('away')))
+    for (const delivery of [1, 2]) expect(await deliver(away, id, delivery, 61)).to.match(/^again/)
+    expect(await deliver(away, id, 3, 61)).to.equal('given up: service_unavailable')
   })
 
   it('what another try cannot mend is dead at once', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { retryClasses } from '../../config/queues.ts'
 import type { RetryClass } from '../../config/queues.ts'
-import { nextWait } from '../../db/jobs/rules/retry.ts'
+import { nextAfterContention, nextWait } from '../../db/jobs/rules/retry.ts'
 
 const course = (retry: RetryClass, tries?: number) => {
   const steps: string[] = []
@@ -41,6 +41,12 @@ describe('waits between tries', () => {
   it('a kind that lowers its tries gets no more than those', () => {
     expect(course('provider', 3)).to.deep.equal(['redis 1', 'redis 2', 'dead'])
     expect(course('webhook', 1)).to.deep.equal(['failed'])
+  })
+
+  it('another change of the same records is waited for at the pace of internal, then once a minute without an end', () => {
+    expect(nextAfterContention(1, { random: 1 })).to.deep.equal({ tier: 'redis', ms: 50 })
+    for (const times of [8, 37, 38, 1_000])
+      expect(nextAfterContention(times, { random: 1 })).to.deep.equal({ tier: 'postgres', ms: 60_000 })
   })
 
   it('what the other side asks for is waited at least, in PostgreSQL when it is over a minute', () => {

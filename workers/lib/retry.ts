@@ -2,6 +2,7 @@ import { ApiError } from '../../config/errors.ts'
 import { FenceLost } from '../../db/jobs/index.ts'
 import { suspendedWaitMs } from '../../config/queues.ts'
 import { isUnreachable, TenantMoved } from '../../db/lib/connection.ts'
+import { isContended } from '../../db/lib/errors.ts'
 import { AtGate, Closed, Ghost, GivenUp, Newer, PutBack, RetryLater, Returned, Skipped } from './failure.ts'
 
 /** A kind or a version that only newer code knows waits so long for its worker. */
@@ -16,7 +17,8 @@ export type Verdict =
   | { next: 'skip'; reason: string }
   /** Another try cannot pass. */
   | { next: 'give_up'; reason: string }
-  | { next: 'retry'; atLeastMs: number }
+  /** `isContended`: another change of the same records came first, which uses up no try. */
+  | { next: 'retry'; atLeastMs: number; isContended: boolean }
 
 /** Decides whether a job whose start ended with an error is tried again. */
 export const verdictOf = (error: unknown): Verdict => {
@@ -33,7 +35,8 @@ export const verdictOf = (error: unknown): Verdict => {
   if (error instanceof TenantMoved) return { next: 'give_back', afterMs: suspendedWaitMs, isBegun: false }
   if (error instanceof Skipped) return { next: 'skip', reason: error.reason }
   const reason = finalReason(error)
-  return reason === null ? { next: 'retry', atLeastMs: askedMs(error) } : { next: 'give_up', reason }
+  if (reason !== null) return { next: 'give_up', reason }
+  return { next: 'retry', atLeastMs: askedMs(error), isContended: error instanceof ApiError && isContended(error) }
 }
 
 // Failures that another try of the same job cannot mend: validation, refusals, records that are gone.

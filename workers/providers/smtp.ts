@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { rootCertificates } from 'node:tls'
-import { createTransport } from 'nodemailer'
+import type * as Nodemailer from 'nodemailer'
 import { credentialsRefused } from '../../db/jobs/index.ts'
 import type { Outgoing, SendOutcome, SmtpAccount } from '../../db/ocp/index.ts'
 import { settings } from '../../config/env.ts'
@@ -44,12 +45,16 @@ const pooled = {
   disableUrlAccess: true,
 } as const
 
-const makeTransport = (url: string) => createTransport({ url, ...pooled, requireTLS: settings.production })
+/** Loaded with the first mail: it takes 15 MB, and few processes send any. */
+const load = createRequire(import.meta.url)
+const mailer = () => load('nodemailer') as typeof Nodemailer
+
+const makeTransport = (url: string) => mailer().createTransport({ url, ...pooled, requireTLS: settings.production })
 type Transport = ReturnType<typeof makeTransport>
 
 /** A tenant's own server, at the very address that was judged: its name cannot lead elsewhere the second time. TLS always, with a certificate of its name. */
 const makeOwn = ({ host, port, user, password }: SmtpAccount, place: { address: string; port: number }): Transport =>
-  createTransport({
+  mailer().createTransport({
     ...pooled,
     host: place.address,
     port: place.port,

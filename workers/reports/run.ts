@@ -18,16 +18,18 @@ import type { FileRow, Meta, Reading } from '../../db/reports/index.ts'
 import { runReport } from '../../jobs/reports.ts'
 import { processor } from '../lib/processor.ts'
 import type { JobContext } from '../lib/processor.ts'
-import { csvFile } from './csv.ts'
-import { pdfFile } from './pdf.ts'
 import { headOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
-import { xlsxFile } from './xlsx.ts'
 
 type Payload = { tenantId: string; reportRunId: string }
 type Run = NonNullable<Awaited<ReturnType<typeof beginRun>>>
 
-const writers: Record<Exclude<ReportFormat, 'json'>, Writer> = { csv: csvFile, xlsx: xlsxFile, pdf: pdfFile }
+/** Loaded when the first file of its form is written: few processes write any, and their libraries take tens of megabytes. */
+const writers: Record<Exclude<ReportFormat, 'json'>, () => Promise<Writer>> = {
+  csv: async () => (await import('./csv.ts')).csvFile,
+  xlsx: async () => (await import('./xlsx.ts')).xlsxFile,
+  pdf: async () => (await import('./pdf.ts')).pdfFile,
+}
 const partSize = 1024 * 1024
 const progressMs = 2_000
 
@@ -63,7 +65,11 @@ async function* jsonFile(reading: Reading, count: (rows: number) => void): Async
   yield `\n],"totals":${JSON.stringify(reading.totals())}}\n`
 }
 
-const fileOf = (run: Run, reading: Reading, count: (rows: number) => void): AsyncIterable<Buffer | string> => {
+const fileOf = async (
+  run: Run,
+  reading: Reading,
+  count: (rows: number) => void,
+): Promise<AsyncIterable<Buffer | string>> => {
   const { meta } = reading
   if (run.format === 'json') return jsonFile(reading, count)
   const rows = async function* (): AsyncGenerator<FileRow> {
@@ -84,7 +90,7 @@ const fileOf = (run: Run, reading: Reading, count: (rows: number) => void): Asyn
     currency: meta.currency,
     locale: run.locale,
   }
-  return writers[run.format](source)
+  return (await writers[run.format]())(source)
 }
 
 type Kept = { rows: number; bytes: number; sha256: string; meta: Meta; usedRates: readonly string[] }
@@ -128,7 +134,7 @@ const keep = async (run: Run, reading: Reading, effect: Effect, signal: AbortSig
     rows += more
     if (rows > most) throw tooMuch(`${most} rows`)
   }
-  for await (const chunk of fileOf(run, reading, count)) {
+  for await (const chunk of await fileOf(run, reading, count)) {
     signal.throwIfAborted()
     const piece = Buffer.from(chunk)
     hash.update(piece)

@@ -36,3 +36,12 @@ export const nextWait = (
   if (later === undefined || (tries !== undefined && attempts >= tries)) return { tier: 'end', outcome: rule.end }
   return { tier: 'postgres', ms: Math.max(atLeastMs, Math.round(later * (0.5 + random / 2))) }
 }
+
+/**
+ * Decides the wait of a job after another change of the same records came first, for the `times`th time. It has no end, since the job
+ * did nothing wrong: after the waits of the class `internal` it looks again once a minute.
+ */
+export const nextAfterContention = (times: number, given: { atLeastMs?: number; random?: number } = {}): Wait => {
+  const { tries, laterMs } = retryClasses.internal
+  return nextWait('internal', Math.min(times, tries + laterMs.length - 1), given)
+}
