@@ -93,6 +93,9 @@ const fieldsOf = (text: string): Map<string, string> | null => {
   return fields
 }
 
+/** Tells whether a BR Code points to one charge at its bank. A printed one without is paid again and again. */
+export const isOfOneCharge = (code: string): boolean => fieldsOf(fieldsOf(code)?.get('26') ?? '')?.has('25') ?? false
+
 /** The amount in a BR Code, null where the payer types it; null for a text that is none. */
 export const readBrCode = (code: string): { amount: number | null } | null => {
   const fields = fieldsOf(code)
