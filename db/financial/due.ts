@@ -10,12 +10,42 @@ import { turned } from './rules/resolve.ts'
 
 type DailyJob = typeof ledgerRunDue
 
-/** Jobs that a book has once a day, in its own zone. */
-const dailies: DailyJob[] = [ledgerRunDue]
+/**
+ * Jobs that a book has once a day, in its own zone. One of today does what was due up to today; one of `each` day does what belongs to its own day, and is asked
+ * for again for each day that was missed.
+ */
+type Daily = { job: DailyJob; days: 'today' | 'each' }
+const dailies: Daily[] = [{ job: ledgerRunDue, days: 'today' }]
 
 /** Adds a job that every book has once a day. */
-export const registerDaily = (daily: DailyJob): void => {
-  if (!dailies.includes(daily)) dailies.push(daily)
+export const registerDaily = (job: DailyJob, days: Daily['days']): void => {
+  if (!dailies.some((one) => one.job === job)) dailies.push({ job, days })
+}
+
+/** Days before today that are caught up on; of a longer pause the last ones. */
+const mostMissed = 60
+
+/**
+ * Marks a book as asked up to today in its zone. Answers the days since it was marked last, today being the last of them; none where another one has marked it.
+ */
+const daysSince = async (trx: Trx, bookId: string): Promise<string[]> => {
+  const bound = { tenantId: contextOf(trx).tenantId, bookId, mostMissed }
+  await sql(trx, `select from book_tick where tenant_id = :tenantId and book_id = :bookId for no key update`, bound)
+  const days = await sql<{ day: string }>(
+    trx,
+    `with before as (select t.ticked_on from book_tick t where t.tenant_id = :tenantId and t.book_id = :bookId),
+     ticked as (
+       insert into book_tick (tenant_id, book_id, ticked_on)
+       select b.tenant_id, b.id, cast(now() at time zone b.time_zone as date) from book b where b.tenant_id = :tenantId and b.id = :bookId
+       on conflict (tenant_id, book_id) do update set ticked_on = excluded.ticked_on where book_tick.ticked_on < excluded.ticked_on
+       returning ticked_on)
+     select cast(d as date) as day from ticked
+     cross join generate_series(
+       greatest(coalesce((select ticked_on + 1 from before), ticked.ticked_on), ticked.ticked_on - cast(:mostMissed as int)), ticked.ticked_on, interval '1 day') d
+     order by 1`,
+    bound,
+  )
+  return days.map(({ day }) => day)
 }
 
 /** Asks for the daily jobs of each active book in whose zone a day has begun since they were asked for last. Answers how many books. */
@@ -26,17 +56,10 @@ export const tickBooks = async (trx: PlatformTrx): Promise<number> => {
   )
   for (const { tenantId, bookId } of books) {
     const inside = await enterTenant(trx, tenantId)
-    const ticked = await sqlOne<{ date: string }>(
-      inside,
-      `insert into book_tick (tenant_id, book_id, ticked_on)
-       select b.tenant_id, b.id, cast(now() at time zone b.time_zone as date) from book b where b.tenant_id = ? and b.id = ?
-       on conflict (tenant_id, book_id) do update set ticked_on = excluded.ticked_on where book_tick.ticked_on < excluded.ticked_on
-       returning ticked_on as date`,
-      [tenantId, bookId],
-    )
-    if (!ticked) continue
-    for (const daily of dailies)
-      await enqueue(inside, daily, { tenantId, bookId, date: ticked.date }, { uniqueKey: `${bookId}.${ticked.date}` })
+    const missed = await daysSince(inside, bookId)
+    for (const { job, days } of dailies)
+      for (const date of days === 'each' ? missed : missed.slice(-1))
+        await enqueue(inside, job, { tenantId, bookId, date }, { uniqueKey: `${bookId}.${date}` })
   }
   return books.length
 }

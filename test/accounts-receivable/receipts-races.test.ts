@@ -113,6 +113,40 @@ describe('money of customers', function () {
     expect(await a.document(invoice.id)).to.include({ status: 'issued', open: 40_000 })
   })
 
+  it('is taken or given up by 30 callers at once: no cent of an installment is both', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [60_000, 40_000])
+    const [first] = invoice.installments
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        index % 3 === 0
+          ? a.send(a.owner, 'POST', `accounts-receivable/receivables/${invoice.id}/write-off`, { reason: 'Lost' })
+          : a.send(
+              a.finance,
+              'POST',
+              a.path,
+              money(customerId, 7_000, { allocations: [{ installmentId: first?.id, principal: 7_000 }] }),
+            ),
+      ),
+    )
+    for (const code of codes(replies))
+      expect(['done', 'amount_exceeds_open', 'invalid_transition', 'target_closed']).to.include(code)
+    const received = replies.filter(([status], index) => index % 3 !== 0 && status === 201).length
+    const now = await a.document(invoice.id)
+    expect(now).to.include({ status: 'written_off', open: 0, settled: received * 7_000 })
+    expect(now['writtenOff']).to.equal(100_000 - received * 7_000)
+    const written = await a.rows(`select id from write_off where receivable_id = :id`, { id: invoice.id })
+    expect(written).to.have.length(1)
+    // Two reinstate at once: what was given up is open once.
+    const back = await Promise.all(
+      [1, 2].map(() =>
+        a.send(a.owner, 'POST', `accounts-receivable/receivables/${invoice.id}/reinstate`, { reason: 'It pays' }),
+      ),
+    )
+    expect(codes(back)).to.deep.equal(['done', 'invalid_transition'])
+    expect(await a.document(invoice.id)).to.include({ writtenOff: 0, open: 100_000 - received * 7_000 })
+  })
+
   it('leaves the ledger what the records say, and numbers without a hole', async () => {
     await world.drain()
     expect(await a.failing()).to.deep.equal([])

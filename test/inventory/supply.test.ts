@@ -209,6 +209,57 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     ])
   })
 
+  it('bills what came of an order before it was closed, and nothing beyond', async () => {
+    const { owner, keeper, propertyId } = house
+    const tea = await item('g')
+    const supplierId = done(await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Chá da Serra' }), 201)
+      .id as string
+    const order = done(
+      await keeper.send('POST', 'accounts-payable/purchase-orders', {
+        supplierId,
+        propertyId,
+        locationId: house.main,
+        lines: [{ inventoryItemId: tea, measure: 'g', quantity: '100', unitPrice: 10 }],
+      }),
+      201,
+    )
+    const path = `accounts-payable/purchase-orders/${order.id}`
+    done(await owner.send('POST', `${path}/approve`, { notify: false }))
+    const purchaseOrderLineId = order.lines[0].id as string
+    const receive = (quantity: string) =>
+      house.store.move({
+        kind: 'receipt',
+        locationId: house.main,
+        purchaseOrderId: order.id,
+        lines: [{ itemId: tea, quantity, measure: 'g', value: 600, purchaseOrderLineId }],
+      })
+    done(await receive('60'), 201)
+    const bill = (quantity: string, amount: number) =>
+      keeper.send('POST', 'accounts-payable/payables', {
+        bookId: house.house.bookId,
+        supplierId,
+        kind: 'bill',
+        issuedOn: house.house.today,
+        lines: [{ description: 'Tea', purchaseOrderLineId, quantity, amount }],
+        submit: true,
+      })
+    const approve = async (id: string) => owner.send('POST', `accounts-payable/payables/${id}/approve`)
+    const before = done(await bill('90', 900), 201)
+    expect(done(await owner.send('POST', `${path}/close`, { reason: 'The rest is sold out' }))).to.include({
+      status: 'closed',
+    })
+    // Goods on their way come without an order; what came is owed for.
+    expect(codeOf(await receive('10'))).to.deep.equal([422, 'order_closed'])
+    expect(codeOf(await approve(before.id))).to.deep.equal([422, 'not_received'])
+    expect(codeOf(await bill('61', 610))).to.deep.equal([422, 'order_closed'])
+    const came = done(await bill('60', 600), 201)
+    expect(done(await approve(came.id))).to.include({ status: 'approved' })
+    expect(codeOf(await bill('1', 10))).to.deep.equal([422, 'order_closed'])
+    const after = done(await owner.get(path))
+    expect(after).to.include({ status: 'closed' })
+    expect(after.lines[0]).to.include({ received: '60', billed: '60' })
+  })
+
   it('names suppliers and their orders with the feature alone, and goes without them', async () => {
     const { tenantId } = house.house
     const tea = await item()

@@ -14,6 +14,7 @@ type Billable = {
   isStock: boolean
   base: string
   isOver: boolean
+  isBeyondReceived: boolean
 }
 
 const refuseUsed = async (trx: Trx, lines: readonly GivenLine[], self: string | null): Promise<void> => {
@@ -49,7 +50,7 @@ const refuseUsed = async (trx: Trx, lines: readonly GivenLine[], self: string | 
 
 /**
  * Looks at what lines bill of orders and receipts. Answers the quantity of each line in the measure that the order counts in; null for lines of no order. 422
- * `reference_not_found`, `payee_mismatch`, `order_closed`, `over_billed`.
+ * `reference_not_found`, `payee_mismatch`, `order_closed` (of one that is closed, for more than came), `over_billed`.
  */
 export const checkOrderLines = async (
   trx: Trx,
@@ -66,7 +67,8 @@ export const checkOrderLines = async (
     trx,
     `select g.index, o.supplier_id, o.status, l.inventory_item_id is not null as is_stock,
        cast(round(g.quantity * l.numerator / l.denominator, 6) as text) as base,
-       sum(round(g.quantity * l.numerator / l.denominator, 6)) over (partition by l.id) > l.quantity * case when l.inventory_item_id is null then 1 else 1.10 end - l.billed as is_over
+       sum(round(g.quantity * l.numerator / l.denominator, 6)) over (partition by l.id) > l.quantity * case when l.inventory_item_id is null then 1 else 1.10 end - l.billed as is_over,
+       sum(round(g.quantity * l.numerator / l.denominator, 6)) over (partition by l.id) > l.received - l.billed as is_beyond_received
      from jsonb_to_recordset(cast(? as jsonb)) as g (index int, id uuid, quantity numeric)
      join purchase_order_line l on l.tenant_id = ? and l.id = g.id
      join purchase_order o on o.tenant_id = l.tenant_id and o.id = l.purchase_order_id`,
@@ -86,7 +88,11 @@ export const checkOrderLines = async (
   refuse('reference_not_found', 'is no line of an order', (row) => row === undefined)
   refuse('payee_mismatch', 'is of another supplier', (row) => row?.supplierId !== supplierId)
   const live = ['approved', 'partly_received', 'received']
-  refuse('order_closed', 'is of an order that is not open', (row) => !live.includes(row?.status ?? ''))
+  refuse(
+    'order_closed',
+    'is of an order that is not open, and more than came before',
+    (row) => !live.includes(row?.status ?? '') && (row?.status !== 'closed' || row.isBeyondReceived),
+  )
   refuse('over_billed', 'is more than was ordered and is not billed yet', (row) => row?.isOver === true, 'quantity')
   return lines.map((_, index) => rows.find((row) => row.index === index)?.base ?? null)
 }
@@ -192,7 +198,9 @@ export const billOrders = async (trx: Trx, payable: PayableRecord): Promise<void
   for (const line of lines) {
     const field = `lines.${line.lineNo - 1}`
     const order = orders.find(({ id }) => id === line.orderId)
-    if (order && !['approved', 'partly_received', 'received'].includes(order.status))
+    // What came before an order was closed is billed all the same.
+    const isLive = ['approved', 'partly_received', 'received'].includes(order?.status ?? '')
+    if (order && !isLive && !(order.status === 'closed' && line.isStock))
       throw unprocessable('order_closed', 'Nothing more is expected of the order', [
         { field: `${field}.purchaseOrderLineId`, message: 'is of an order that is not open' },
       ])

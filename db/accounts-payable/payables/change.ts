@@ -13,7 +13,7 @@ import { namePayee } from '../payee.ts'
 import { lockPayable, note, payableMoves } from '../state.ts'
 import { centerOf, normalNumber, refuseKey, refuseTwin, sumsOf, writeLines } from './create.ts'
 import type { NewPayable } from './create.ts'
-import { checkCodes, reschedule, writeInstallments } from './installments.ts'
+import { checkCodes, refuseSameCodes, reschedule, writeInstallments } from './installments.ts'
 import { problemsOfLines, refuseShapes, withholdingsOf } from './lines.ts'
 import { draftOf } from './read.ts'
 
@@ -108,6 +108,7 @@ const changeDraft = async (
     fiscalKey: given.fiscalKey ?? null,
   }
   await refuseTwin(trx, { ...kept, payeeKey: payee.payeeKey }, row.id)
+  await refuseSameCodes(trx, wanted ?? [], row.id)
   const { supplierId, payeeName, payeeDocument, payeeKey } = payee
   const where = [contextOf(trx).tenantId, row.id]
   await sql(trx, `delete from payable_line where tenant_id = ? and payable_id = ?`, where)

@@ -17,7 +17,7 @@ import { namePayee } from '../payee.ts'
 import type { GivenPayee } from '../payee.ts'
 import { isFiscalKey } from '../rules/codes.ts'
 import { note, tell } from '../state.ts'
-import { checkCodes, writeInstallments } from './installments.ts'
+import { checkCodes, refuseSameCodes, writeInstallments } from './installments.ts'
 import type { GivenInstallment } from './installments.ts'
 import { problemsOfLines, refuseShapes, withholdingsOf } from './lines.ts'
 import type { GivenLine, GivenWithholding, Withholding } from './lines.ts'
@@ -167,6 +167,7 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
   checkCodes(given.installments ?? [], given.issuedOn)
   const kept = { number: normalNumber(given.number), series: given.series ?? '', fiscalKey: given.fiscalKey ?? null }
   await refuseTwin(trx, { ...kept, payeeKey: payee.payeeKey }, null)
+  await refuseSameCodes(trx, given.installments ?? [], null)
   const id = randomUUID()
   const author = contextOf(trx).actor.id === null ? null : await authorOf(trx)
   await insertRow(trx, Payable, {

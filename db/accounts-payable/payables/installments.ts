@@ -1,5 +1,5 @@
 import { readBrCode } from '../../../config/br-code.ts'
-import { invalid, unprocessable } from '../../../config/errors.ts'
+import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import { payableRescheduled } from '../../../config/events/accounts-payable.ts'
 import {
   bookOf,
@@ -32,28 +32,87 @@ export const checkCodes = (installments: readonly GivenInstallment[], issuedOn: 
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** Slips and codes stand with the installment of their day. */
-const writeCodes = async (trx: Trx, payableId: string, given: readonly GivenInstallment[]): Promise<void> => {
-  const codes = given.filter(({ boletoLine, pixCode }) => boletoLine || pixCode)
+type Code = { index: number; field: 'boletoLine' | 'pixCode'; code: string }
+
+/**
+ * Refuses a slip, or the Pix code of one charge, that pays another installment: 400 within a bill, 409 `duplicate_payable` for one of another bill that is not
+ * void. Bills with one code take turns, so that the second is told of the first.
+ */
+export const refuseSameCodes = async (
+  trx: Trx,
+  given: readonly GivenInstallment[],
+  self: string | null,
+): Promise<void> => {
+  const codes = given.flatMap(({ boletoLine, pixCode }, index): Code[] => [
+    ...(boletoLine ? [{ index, field: 'boletoLine' as const, code: boletoLine }] : []),
+    // A code without a key points to one charge at its bank; a printed one is paid again and again.
+    ...(pixCode && readBrCode(pixCode)?.key === null ? [{ index, field: 'pixCode' as const, code: pixCode }] : []),
+  ])
   if (codes.length === 0) return
+  const first = new Map<string, number>()
+  for (const { index, code } of codes) if (!first.has(code)) first.set(code, index)
+  const again = codes.filter(({ index, code }) => first.get(code) !== index)
+  if (again.length > 0)
+    throw invalid(
+      again.map(({ index, field, code }) => ({
+        field: `installments.${index}.${field}`,
+        message: `is that of installment ${(first.get(code) ?? 0) + 1}`,
+      })),
+    )
+  const { tenantId } = contextOf(trx)
+  const wanted = [...first.keys()].toSorted()
+  await sql(
+    trx,
+    `select pg_advisory_xact_lock(k.key) from (select hashtextextended('code ' || cast(:tenantId as text) || ' ' || c, 91) as key
+       from unnest(cast(:wanted as text[])) c order by 1) k`,
+    { tenantId, wanted },
+  )
+  const taken = await sql<{ code: string; payableId: string }>(
+    trx,
+    `select c.code, i.payable_id from unnest(cast(:wanted as text[])) as c (code)
+     join payable_installment i on i.tenant_id = :tenantId and (i.boleto_line = c.code or i.pix_code = c.code) and i.payable_id is distinct from cast(:self as uuid)
+     join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id and p.status <> 'void'`,
+    { tenantId, wanted, self },
+  )
+  const of = new Map(taken.map(({ code, payableId }) => [code, payableId]))
+  const errors = codes.flatMap(({ index, field, code }) => {
+    const payableId = of.get(code)
+    return payableId ? [{ field: `installments.${index}.${field}`, message: `is that of payable ${payableId}` }] : []
+  })
+  if (errors.length > 0) throw conflict('duplicate_payable', 'Another bill is paid by this code', errors)
+}
+
+/** Slips and codes stand with the installment of their day and amount; of several alike one each. */
+const writeCodes = async (
+  trx: Trx,
+  payableId: string,
+  given: readonly GivenInstallment[],
+  busy: readonly string[] = [],
+): Promise<void> => {
+  if (!given.some(({ boletoLine, pixCode }) => boletoLine || pixCode)) return
   await sql(
     trx,
     `update payable_installment i set boleto_line = c.boleto_line, pix_code = c.pix_code
-     from (select distinct on (t.id) t.id, g.boleto_line, g.pix_code from jsonb_to_recordset(cast(? as jsonb)) as g (due_on date, boleto_line text, pix_code text)
-       join payable_installment t on t.tenant_id = ? and t.payable_id = ? and t.due_on = g.due_on and t.open > 0 order by t.id) c
-     where i.tenant_id = ? and i.id = c.id`,
-    [
-      JSON.stringify(
-        codes.map(({ dueOn, boletoLine, pixCode }) => ({
+     from (select g.*, row_number() over (partition by due_on, amount order by place) as turn
+         from jsonb_to_recordset(cast(:codes as jsonb)) as g (place int, due_on date, amount bigint, boleto_line text, pix_code text)) c
+     join (select t.id, t.due_on, t.open, row_number() over (partition by t.due_on, t.open order by t.seq) as turn
+         from payable_installment t where t.tenant_id = :tenantId and t.payable_id = :payableId and t.open > 0 and not t.id = any(cast(:busy as uuid[]))) f
+       on f.due_on = c.due_on and f.open = c.amount and f.turn = c.turn
+     where i.tenant_id = :tenantId and i.id = f.id`,
+    {
+      codes: JSON.stringify(
+        given.map(({ dueOn, amount, boletoLine, pixCode }, place) => ({
+          place,
           due_on: dueOn,
+          amount,
           boleto_line: boletoLine ?? null,
           pix_code: pixCode ?? null,
         })),
       ),
-      contextOf(trx).tenantId,
+      tenantId: contextOf(trx).tenantId,
       payableId,
-      contextOf(trx).tenantId,
-    ],
+      busy,
+    },
   )
 }
 
@@ -93,6 +152,7 @@ export const reschedule = async (
       { field: `installments.${early}.dueOn`, message: `must not be before ${payable.issuedOn}` },
     ])
   checkCodes(given, payable.issuedOn)
+  await refuseSameCodes(trx, given, payable.id)
   const before = await installmentsIn(trx, payableSide, [payable.id])
   const busy = await inPaymentOf(trx, payable.id)
   const book = await bookOf(trx, { bookId: payable.bookId })
@@ -113,7 +173,7 @@ export const reschedule = async (
     [tenantId, payable.id, busy],
   )
   await storeSchedule(trx, payableSide, payable.id, schedule)
-  await writeCodes(trx, payable.id, given)
+  await writeCodes(trx, payable.id, given, busy)
   await tell(trx, payableRescheduled, payable.id)
   return before
 }
