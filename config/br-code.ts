@@ -1,3 +1,5 @@
+import { isPixKey } from './pix-keys.ts'
+
 /** CRC-16 of a BR Code: polynomial 1021, start FFFF, no reflection; four capitals. */
 export const crcOf = (text: string): string => {
   let value = 0xffff
@@ -81,14 +83,16 @@ const pixIn = (fields: ReadonlyMap<string, string>): Map<string, string> | null 
   return null
 }
 
-/** Reads a BR Code, amounts in minor units. Null where it is none: wrong check sum, lengths or currency, no key and no address. */
+/** Reads a BR Code, amounts in minor units. Null where it is none: wrong check sum, lengths or currency, no key and no address, or one that cannot be (R12). */
 export const readBrCode = (code: string): { amount: number | null; name: string; key: string | null } | null => {
   const fields = fieldsOf(code)
   if (!fields || fields.get('00') !== '01' || fields.get('53') !== '986') return null
   if (!/^.*6304[0-9A-Fa-f]{4}$/s.test(code) || crcOf(code.slice(0, -4)) !== code.slice(-4).toUpperCase()) return null
   const inner = pixIn(fields)
   const [key, location] = [inner?.get('01') ?? null, inner?.get('25') ?? null]
-  if ((key === null) === (location === null)) return null
+  if ((key === null) === (location === null) || (key !== null && !isPixKey(key))) return null
+  // The address of a dynamic code has no scheme.
+  if (location !== null && !/^[^\s/:]+\.[^\s/:]+(\/\S*)?$/.test(location)) return null
   const name = fields.get('59') ?? ''
   const amount = fields.get('54')
   if (amount === undefined) return { amount: null, name, key }

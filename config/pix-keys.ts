@@ -1,5 +1,6 @@
 import { toE164 } from './phone-numbers.ts'
 import { isCnpj, isCpf } from './tax-ids.ts'
+import { pixKeyTypes } from './pix.ts'
 import type { PixKeyType } from './pix.ts'
 
 const bare = (text: string) => text.replaceAll(/[.\-/ ]/g, '').toUpperCase()
@@ -21,3 +22,7 @@ export const pixKeyOf = (type: PixKeyType, key: string): string | null => {
       return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key) ? key.toLowerCase() : null
   }
 }
+
+/** Tells whether a text is a key of any type, written as the bank writes it. */
+export const isPixKey = (text: string): boolean =>
+  pixKeyTypes.some((type) => pixKeyOf(type, text)?.toLowerCase() === text.toLowerCase())

@@ -255,6 +255,7 @@ const table: Readonly<Record<string, readonly [ptBr: string, en: string, es: str
   counted: ['Contado', 'Counted', 'Contado'],
   cashIn: ['Entradas', 'In', 'Entradas'],
   cashOut: ['Saídas', 'Out', 'Salidas'],
+  dropped: ['Sangria no fechamento', 'Dropped at closing', 'Retiro al cierre'],
   otherMethods: ['Outras formas', 'Other methods', 'Otras formas'],
   notDue: ['A vencer', 'Not due', 'Por vencer'],
   d1to30: ['1 a 30 dias', '1 to 30 days', '1 a 30 días'],

@@ -76,6 +76,8 @@ const CashSession = Obj(
     totals: Nullable(
       List(Obj({ method: Text(1, 30), kind: Text(1, 40), in: Amount, out: Amount, count: Count }), { max: 200 }),
     ),
+    /** Counted money that went to the safe as it was closed: a transfer, which `totals` have among what went out. */
+    dropped: Amount,
     counts: List(
       Obj({ moment: OneOf(['opening', 'closing']), denominations: Denominations, total: Amount, countedBy: Uuid }),
       { max: 2 },

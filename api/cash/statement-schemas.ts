@@ -93,6 +93,8 @@ const Suggestion = Obj(
     /** The movement, payout or installment. */
     id: Nullable(Uuid),
     amount: SignedAmount,
+    /** The end-to-end id or txid is that of the line, and the amount is another: the rest needs a target of its own. */
+    amountDiffers: Bool,
     date: Nullable(Day),
     words: Text(0, 300),
     book: Nullable(

@@ -93,6 +93,8 @@ const CashTransfer = Obj(
   {
     ...record,
     payee: Nullable(Payee),
+    /** The name and amount inside the BR Code of the payee, which its bank shows to a payer; an amount of null is left to them. */
+    payeeCode: Nullable(Obj({ name: Text(0, 99), amount: Nullable(Amount) }, { title: 'BrCodeRead' })),
     /** Calls to the bank that were to send it. */
     attempts: Attempts,
   },

@@ -6,8 +6,6 @@ export type PixSender = {
   stateOf: (trx: Trx, cashAccountId: string) => Promise<'ready' | 'not_ready' | 'unsupported'>
   /** Asks a worker to send an approved transfer on its day. */
   send: (trx: Trx, transfer: { transferId: string; on: string }) => Promise<void>
-  /** Reads a BR Code: 422 `br_code_invalid`. An amount of null is left to the payer. */
-  readBrCode: (code: string) => { amount: number | null; name: string }
 }
 
 let sender: PixSender | null = null
@@ -19,9 +17,6 @@ export const registerPixSender = (given: PixSender): void => {
 const none: PixSender = {
   stateOf: () => Promise.resolve('unsupported'),
   send: () => Promise.reject(new Error('no account can send a Pix')),
-  readBrCode: () => {
-    throw new Error('no account can send a Pix')
-  },
 }
 
 /** The sender that is registered; without one no account can send. */

@@ -39,7 +39,10 @@ export const exceptionsOfStays = async (
   })
 }
 
-/** Exceptions of the day itself: rules that were waived (R8 of reservations.md), and guests who left while their folio owed. */
+/**
+ * Exceptions of the day itself: rules that were waived (R8 of reservations.md), guests who left while their folio owed, and registers whose difference waits for
+ * a second person, of this day or an earlier one (R11 of cash.md).
+ */
 export const exceptionsOfDay = async (
   trx: Trx,
   propertyId: string,
@@ -58,7 +61,12 @@ export const exceptionsOfDay = async (
       from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
       where r.id in (select e.reservation_id from reservation_event e where e.business_date = cast(:businessDate as date) and e.transition = 'T16')
         and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
-      order by f.number)`,
+      order by f.number)
+     union all
+     (select 'session_in_review', null, 'register ' || a.code || ': the difference of its session of ' || s.business_date || ' waits for approval'
+      from cash_session s join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id
+      where s.property_id = :propertyId and s.status = 'in_review' and s.business_date <= cast(:businessDate as date)
+      order by s.business_date, a.code, s.id)`,
     { propertyId, businessDate },
   )
   return rows

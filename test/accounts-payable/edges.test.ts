@@ -27,7 +27,6 @@ describe('at its edges, what is owed', function () {
     registerPixSender({
       stateOf: () => Promise.resolve('ready'),
       send: () => Promise.resolve(),
-      readBrCode: () => ({ amount: null, name: '' }),
     })
   })
   beforeEach(() => a.calm())

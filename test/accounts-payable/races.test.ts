@@ -146,7 +146,6 @@ describe('what is owed', function () {
         sent.push(transferId)
         return Promise.resolve()
       },
-      readBrCode: () => ({ amount: null, name: '' }),
     })
     const { id: supplierId } = await a.supplier()
     const proposed = await a.good(a.finance, 'PATCH', `accounts-payable/suppliers/${supplierId}`, {

@@ -34,7 +34,6 @@ describe('money of customers between receipts, folios and payments', function ()
     registerPixSender({
       stateOf: () => Promise.resolve('unsupported'),
       send: none,
-      readBrCode: () => ({ amount: null, name: '' }),
     })
     registerModules()
   })
@@ -302,7 +301,6 @@ describe('money of customers between receipts, folios and payments', function ()
         sent.push(transferId)
         return Promise.resolve()
       },
-      readBrCode: () => ({ amount: null, name: 'Ana' }),
     })
     const { id } = await a.receipt({ cashAccountId: bankId, amount: 9_000, receivedOn: a.house.today })
     const refund = (amount: number) =>

@@ -76,6 +76,26 @@ describe('BR Codes', () => {
       expect(readBrCode(code)).to.deep.equal({ amount: 750, name: 'Loja', key })
       expect(refused(code)).to.equal('done')
     }
+    // Keys are judged by their digits, as those that are typed.
+    const static_ = (text: string) =>
+      around(['26', `0014br.gov.bcb.pix01${String(text.length).padStart(2, '0')}${text}`])
+    for (const [text, isKey] of [
+      ['52998224725', true],
+      ['52998224726', false],
+      ['11222333000181', true],
+      ['11222333000182', false],
+      ['caixa@example.com', true],
+      ['caixa', false],
+      ['+5521999998888', true],
+      ['529.982.247-25', false],
+    ] as const) {
+      expect(readBrCode(static_(text))?.key ?? null, text).to.equal(isKey ? text : null)
+      expect(refused(static_(text)), text).to.equal(isKey ? 'done' : 'validation_failed')
+    }
+    const dynamic = (text: string) =>
+      around(['26', `0014br.gov.bcb.pix25${String(text.length).padStart(2, '0')}${text}`])
+    expect(readBrCode(dynamic('pix.example.com/v2/1'))).to.deep.equal({ amount: 750, name: 'Loja', key: null })
+    for (const text of ['https://pix.example.com/1', 'nowhere']) expect(readBrCode(dynamic(text))).to.equal(null)
     const bad = [
       around(['26', '0014br.gov.bcb.pix']),
       around(['26', '0018xbr.gov.bcb.pix.co']),

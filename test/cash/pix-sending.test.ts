@@ -40,6 +40,21 @@ describe('A Pix that the house sends', function () {
     const bad = await ask('x', { payee: { brCode: `${code.slice(0, -1)}0` } })
     expect([bad.status, bad.body.code]).to.deep.equal([422, 'br_code_invalid'])
     expect((await ask('x', { amount: 701 })).body.code).to.equal('br_code_invalid')
+    // The approver sees the name inside the code, whatever the one who asks has called the payee.
+    const shown = done(await ask('Named', { payee: { brCode: code, name: 'Another shop' } }), 201)
+    expect(shown.payee).to.include({ name: 'Another shop' })
+    expect(shown.payeeCode).to.deep.equal({ name: 'Loja', amount: 700 })
+    for (const [payee, field] of [
+      [{ keyType: 'cpf', key: '529.982.247-26' }, 'payee.key'],
+      [{ keyType: 'random', key: 'x' }, 'payee.key'],
+    ] as const) {
+      const { status, body } = await ask('x', { payee })
+      expect([status, body.errors[0].field]).to.deep.equal([400, field])
+    }
+    const typed = done(await ask('Typed', { payee: { keyType: 'cpf', key: '529.982.247-25' } }), 201)
+    expect(typed).to.deep.include({ payee: { keyType: 'cpf', key: '52998224725' }, payeeCode: null })
+    for (const { id } of [shown, typed])
+      done(await a.send(a.finance, 'POST', `transfers/${id}/cancel`, { reason: 'Not needed' }))
     const approved = async (purpose: string): Promise<string> => {
       const { id } = done(await ask(purpose), 201)
       expect((await a.send(a.finance, 'POST', `transfers/${id}/approve`)).body.code).to.equal('self_approval')

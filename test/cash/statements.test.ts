@@ -289,6 +289,41 @@ describe('statements of a bank', function () {
     expect(named?.suggestions.map(({ score }: Parsed) => score)).to.deep.equal([100, 90, 90, 90, 90])
     expect(named?.suggestions[0]).to.include({ kind: 'movement', id: charged })
     expect(named?.suggestions.map(({ id }: Parsed) => id)).not.to.include(gone)
+    expect(named?.suggestions.map((one: Parsed) => one.amountDiffers)).to.deep.equal(Array(5).fill(false))
+
+    // Money that came under the id of the line with another amount is suggested too, and marked; the rest is booked beside it.
+    const other = randomUUID().replaceAll('-', '')
+    const less = await a.receipt(5_000, on('09-03'), other)
+    await a.house.inHouse((trx) =>
+      recordMovement(trx, {
+        cashAccountId: a.bankId,
+        amount: -5_000,
+        kind: 'receipt_refund',
+        source: { type: 'receipt_refund', id: randomUUID() },
+        description: 'Sent back',
+        bookedOn: on('09-03'),
+        txid: other,
+      }),
+    )
+    const dearer = await a.taken(
+      ofxFile([{ on: on('09-19'), amount: '50,70', id: 'S', memo: `PIX ${other}` }], {
+        balance: '1149,70',
+        to: on('09-19'),
+      }),
+    )
+    const [line] = await a.lines(`bankStatementId=${dearer.id}`)
+    expect(line?.suggestions).to.have.length(1)
+    expect(line?.suggestions[0]).to.include({
+      kind: 'movement',
+      id: less,
+      score: 100,
+      amount: 5_000,
+      amountDiffers: true,
+    })
+    const [alone, gap] = await a.match(line?.id, [{ cashMovementId: less }])
+    expect([alone, gap.code]).to.deep.equal([422, 'match_not_equal'])
+    const rest = { accountId: await a.account('7.1'), amount: 70, description: 'Interest' }
+    expect((await a.match(line?.id, [{ cashMovementId: less }, { book: rest }]))[0]).to.equal(200)
   })
 
   it('are read in each format, encoding and notation, once', async () => {

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { approveSession, closeSession, createCashAccount, openSession } from '../../db/cash/index.ts'
+import { inTenant } from '../../db/lib/connection.ts'
+import type { Trx } from '../../db/lib/connection.ts'
 import { advanceNightAudit } from '../../db/night-audit/advance.ts'
 import { exceptionsOfDay } from '../../db/night-audit/exceptions.ts'
 import { useDatabase } from '../support/database.ts'
@@ -40,6 +44,37 @@ describe('The night audit finds', () => {
     expect((await readStay(house, paid)).status).to.equal('checked_in')
     expect(await found(house)).to.deep.equal([])
     expect(await found(other)).to.deep.equal([])
+  })
+
+  it('registers whose difference waits for a second person, each day until that has approved it', async () => {
+    const other = await makeLateHouse(2, { units: 3 })
+    const as = <T>(work: (trx: Trx) => Promise<T>) =>
+      inTenant(house.tenantId, work, { actor: { type: 'user', id: randomUUID() } })
+    const sessionId = await as(async (trx) => {
+      const registerId = await createCashAccount(trx, {
+        kind: 'register',
+        code: 'BAR',
+        name: 'Bar',
+        propertyId: house.propertyId,
+      })
+      return openSession(trx, registerId, {})
+    })
+    await as((trx) => closeSession(trx, sessionId, { count: { '100': 1 } }, { mayApprove: true }))
+    const found = async (of: House) =>
+      ((await readAudit(of, await closeOpenDay(of))).exceptions as { code: string; message: string }[]).filter(
+        ({ code }) => code === 'session_in_review',
+      )
+    const listed = {
+      code: 'session_in_review',
+      reservationId: null,
+      message: `register BAR: the difference of its session of ${house.day(-2)} waits for approval`,
+    }
+    expect(await house.inHouse((trx) => exceptionsOfDay(trx, house.propertyId, house.day(-3)))).to.deep.equal([])
+    expect(await found(house)).to.deep.equal([listed])
+    expect(await found(house)).to.deep.equal([listed])
+    expect(await found(other)).to.deep.equal([])
+    await as((trx) => approveSession(trx, sessionId, { note: undefined, expected: null }))
+    expect(await house.inHouse((trx) => exceptionsOfDay(trx, house.propertyId, house.day(0)))).to.deep.equal([])
   })
 
   it('what was odd about the day once, though the release before has found some of it already', async () => {

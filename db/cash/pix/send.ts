@@ -8,7 +8,6 @@ import { changeRow, findRow } from '../../lib/records.ts'
 import { unseal } from '../../lib/sealing/index.ts'
 import { accountFacts } from '../facts.ts'
 import { CashTransfer } from '../models.ts'
-import { readBrCode } from '../../../config/br-code.ts'
 import type { PixSender } from '../sending.ts'
 import { lockTransfer } from '../transfers/locks.ts'
 import { keyAtBank, payeePlace } from '../transfers/request.ts'
@@ -38,14 +37,6 @@ export const connectedSender: PixSender = {
       { tenantId, cashTransferId: transferId },
       { uniqueKey: transferId, gate: gateOfPix(connection), ...(start ? { at: start } : {}) },
     )
-  },
-  readBrCode: (code) => {
-    const read = readBrCode(code)
-    if (!read)
-      throw unprocessable('br_code_invalid', 'The text is no BR Code', [
-        { field: 'payee.brCode', message: 'cannot be read, or its check sum is wrong' },
-      ])
-    return { amount: read.amount, name: read.name }
   },
 }
 

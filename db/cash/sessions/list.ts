@@ -1,5 +1,5 @@
 import type { Condition } from '../../lib/conditions.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
@@ -71,10 +71,17 @@ export const readSession = async (trx: Trx, id: string, sight: Sight) => {
     [contextOf(trx).tenantId, id],
   )
   const totals = await totalsOf(trx, id)
+  const dropped = await sqlOne<{ amount: number }>(
+    trx,
+    `select coalesce(-sum(m.amount), 0)::bigint as amount from cash_movement m join cash_session s on s.tenant_id = m.tenant_id and s.id = m.session_id
+     where m.tenant_id = ? and m.session_id = ? and m.kind = 'transfer' and m.amount < 0 and m.created_at = s.closed_at`,
+    [contextOf(trx).tenantId, id],
+  )
   return {
     ...shown(row, sight),
     movementsCount: totals.filter(({ method }) => method === 'cash').reduce((sum, { count }) => sum + count, 0),
     totals: hidden ? null : totals,
+    dropped: dropped?.amount ?? 0,
     counts,
   }
 }

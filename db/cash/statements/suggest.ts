@@ -26,6 +26,8 @@ export type Suggestion = {
   /** The movement, payout or installment; null of a rule. */
   id: string | null
   amount: number
+  /** The end-to-end id or txid is that of the line, and the amount is another. */
+  amountDiffers: boolean
   date: string | null
   words: string
   /** Of a rule: what would be booked. */
@@ -55,27 +57,34 @@ const txidsOf = ({ externalId, documentNumber, text }: OpenLine): string[] => {
   return words.filter(({ length }) => length >= 25 && length <= 35).flatMap((word) => [word, word.toLowerCase()])
 }
 
-/** Open movements of the account with the amount of a line `l`: those that match the rest of the text, as many as asked for. */
-const movementsWhere = (condition: string, certain: boolean, order = '') =>
-  `(select m.id, m.amount, m.booked_on as date, m.description || ' ' || m.voucher as words, ${certain} as certain from cash_movement m
-    where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.matched < abs(m.amount) and m.matched = 0 and m.amount = l.amount
+/** Open movements of the account that match a condition about a line `l`, as many as asked for, with the part of them that is open. */
+const movementsWhere = (condition: string, certain: boolean, order: string) =>
+  `(select m.id, m.amount - sign(m.amount)::bigint * m.matched as amount, m.booked_on as date, m.description || ' ' || m.voucher as words, ${certain} as certain
+    from cash_movement m
+    where m.tenant_id = :tenantId and m.cash_account_id = :accountId and m.matched < abs(m.amount)
       and m.kind not in ('opening', 'reversal') and ${condition}
       and not exists (select from cash_movement r where r.tenant_id = m.tenant_id and r.reverses_id = m.id) ${order} limit ${perKind})`
 
-/** Open movements of the account with the amount of each line: the nearest before and after it, and those whose end-to-end id or txid it names. */
+/** Of the amount of a line: all of it is open. */
+const ofAmount = `m.matched = 0 and m.amount = l.amount`
+/** Named by a line: in the same direction, whatever the amount; equal ones first. */
+const named = `sign(m.amount) = sign(l.amount)`
+const equalFirst = `order by abs(m.amount - l.amount), m.booked_on desc, m.id`
+
+/** Open movements of the account for each line: those of its amount nearest before and after it, and those whose end-to-end id or txid it names. */
 const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> =>
   sql<Candidate>(
     trx,
     `select l.id as line_id, 'movement' as kind, c.id, c.amount, c.date, c.words, c.certain, ${near} as days
      from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txids text[])
      cross join lateral (
-       ${movementsWhere(`m.booked_on <= l.booked_on`, false, 'order by m.booked_on desc, m.id')}
+       ${movementsWhere(`${ofAmount} and m.booked_on <= l.booked_on`, false, 'order by m.booked_on desc, m.id')}
        union all
-       ${movementsWhere(`m.booked_on > l.booked_on`, false, 'order by m.booked_on, m.id')}
+       ${movementsWhere(`${ofAmount} and m.booked_on > l.booked_on`, false, 'order by m.booked_on, m.id')}
        union all
-       ${movementsWhere(`m.end_to_end_id = l.e2e`, true)}
+       ${movementsWhere(`m.end_to_end_id = l.e2e and ${named}`, true, equalFirst)}
        union all
-       ${movementsWhere(`m.txid = any(l.txids)`, true)}) c`,
+       ${movementsWhere(`m.txid = any(l.txids) and ${named}`, true, equalFirst)}) c`,
     {
       tenantId: contextOf(trx).tenantId,
       accountId,
@@ -126,16 +135,25 @@ const wordsOf = (text: string): Set<string> =>
       .filter((word) => word.length >= 3),
   )
 
-/** 100 for equal end-to-end ids or txids; else 60 for the amount, up to 30 for nearness and 10 for a word of the line (R17). */
+/** 100 for equal end-to-end ids or txids, also where the amount is another; else 60 for the amount, up to 30 for nearness and 10 for a word of the line (R17). */
 const scoreOf = ({ certain, days, words }: Candidate, ofLine: ReadonlySet<string>): number => {
   if (certain) return 100
   const isShared = [...wordsOf(words)].some((word) => ofLine.has(word))
   return least + Math.max(0, 30 - 3 * Math.min(days, 10)) + (isShared ? 10 : 0)
 }
 
-const suggestionOf = (candidate: Candidate, ofLine: ReadonlySet<string>): Suggestion => {
+const suggestionOf = (candidate: Candidate, line: OpenLine, ofLine: ReadonlySet<string>): Suggestion => {
   const { kind, id, amount, date, words } = candidate
-  return { score: scoreOf(candidate, ofLine), kind, id, amount, date, words: words.trim().slice(0, 300), book: null }
+  return {
+    score: scoreOf(candidate, ofLine),
+    kind,
+    id,
+    amount,
+    amountDiffers: candidate.certain && amount !== line.amount,
+    date,
+    words: words.trim().slice(0, 300),
+    book: null,
+  }
 }
 
 const ofRule = ({ name, then }: MatchRule, line: OpenLine): Suggestion => ({
@@ -143,6 +161,7 @@ const ofRule = ({ name, then }: MatchRule, line: OpenLine): Suggestion => ({
   kind: 'rule',
   id: null,
   amount: line.amount,
+  amountDiffers: false,
   date: null,
   words: name,
   book: {
@@ -173,7 +192,7 @@ export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Prom
       const best = new Map<string, Suggestion>()
       const ofLine = wordsOf(`${line.text} ${line.documentNumber ?? ''}`)
       for (const candidate of candidates.get(line.id) ?? []) {
-        const one = suggestionOf(candidate, ofLine)
+        const one = suggestionOf(candidate, line, ofLine)
         const known = best.get(`${one.kind} ${one.id ?? ''}`)
         if (!known || known.score < one.score) best.set(`${one.kind} ${one.id ?? ''}`, one)
       }
@@ -181,7 +200,14 @@ export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Prom
       const all = [...best.values(), ...(rule ? [ofRule(rule, line)] : [])]
       found.set(
         line.id,
-        all.toSorted((a, b) => b.score - a.score || ((a.id ?? '') < (b.id ?? '') ? -1 : 1)).slice(0, most),
+        all
+          .toSorted(
+            (a, b) =>
+              b.score - a.score ||
+              Number(a.amountDiffers) - Number(b.amountDiffers) ||
+              ((a.id ?? '') < (b.id ?? '') ? -1 : 1),
+          )
+          .slice(0, most),
       )
     }
   }

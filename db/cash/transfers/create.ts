@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { readBrCode } from '../../../config/br-code.ts'
 import { forbidden, invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { cashTransferRequested } from '../../../config/events/cash.ts'
+import { pixKeyOf } from '../../../config/pix-keys.ts'
 import { judgeLines, refuseProblems } from '../../financial/index.ts'
 import { authorOf } from '../../lib/authors.ts'
 import type { Condition } from '../../lib/conditions.ts'
@@ -12,7 +14,6 @@ import { namedAccount } from '../facts.ts'
 import type { AccountFacts } from '../facts.ts'
 import { CashTransfer } from '../models.ts'
 import { dayOfBooking } from '../movements.ts'
-import { pixSender } from '../sending.ts'
 import type { LegName } from './legs.ts'
 import { goalOf, insertTransfer } from './insert.ts'
 import { lockDays, lockSessions } from './locks.ts'
@@ -107,14 +108,24 @@ const checkOther = async (trx: Trx, from: AccountFacts, given: NewTransfer, scop
   refuseProblems(problems.map((one) => ({ ...one, field: one.field.replace(/^lines\.0\./, '') })))
 }
 
-/** The amount that a BR Code names must be that of the transfer. */
-const checkPayee = ({ payee, amount }: NewTransfer): void => {
-  if (!payee || !('brCode' in payee)) return
-  const code = pixSender().readBrCode(payee.brCode)
+/** The payee as it is kept: a key in the form of its type, and a BR Code whose amount, where it names one, is that of the transfer (R12). */
+const judgedPayee = ({ payee, amount }: NewTransfer): Payee | null => {
+  if (payee && 'keyType' in payee) {
+    const key = pixKeyOf(payee.keyType, payee.key.trim())
+    if (key === null) throw invalid([{ field: 'payee.key', message: `is no Pix key of the type ${payee.keyType}` }])
+    return { ...payee, key }
+  }
+  if (!payee || !('brCode' in payee)) return payee ?? null
+  const code = readBrCode(payee.brCode)
+  if (!code)
+    throw unprocessable('br_code_invalid', 'The text is no BR Code', [
+      { field: 'payee.brCode', message: 'cannot be read, or its check sum is wrong' },
+    ])
   if (code.amount !== null && code.amount !== amount)
     throw unprocessable('br_code_invalid', `The BR Code asks for ${code.amount}`, [
       { field: 'amount', message: `must be ${code.amount}` },
     ])
+  return payee
 }
 
 const requestPix = async (trx: Trx, given: NewTransfer, { ownOf, scope, judge }: Asked): Promise<string> => {
@@ -131,7 +142,7 @@ const requestPix = async (trx: Trx, given: NewTransfer, { ownOf, scope, judge }:
     ])
   await checkOther(trx, from, given, scope)
   await expectSender(trx, from)
-  checkPayee(given)
+  const payee = judgedPayee(given)
   const id = randomUUID()
   const row = await insertRow(trx, CashTransfer, {
     id,
@@ -139,7 +150,7 @@ const requestPix = async (trx: Trx, given: NewTransfer, { ownOf, scope, judge }:
     propertyId: from.propertyId,
     fromAccountId: from.id,
     toAccountId: to?.id ?? null,
-    payee: given.payee ? await seal(trx, 'tenant', payeePlace(id), given.payee) : null,
+    payee: payee ? await seal(trx, 'tenant', payeePlace(id), payee) : null,
     method: 'pix',
     amount: given.amount,
     currency: from.currency,

@@ -1,3 +1,4 @@
+import { readBrCode } from '../../../config/br-code.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { attemptsOf } from '../../lib/attempts.ts'
 import { contextOf } from '../../lib/connection.ts'
@@ -54,10 +55,16 @@ export const listTransfers = async (
   return { total, rows: rows.map(listed) }
 }
 
-/** A transfer with its payee and the calls to the bank; 404. */
+/** A transfer with its payee, the name and amount inside their BR Code (R12), and the calls to the bank; 404. */
 export const readTransfer = async (trx: Trx, id: string, { reveals }: Sight) => {
   const row = await transferById(trx, id)
   const payee = row.payee ? await unseal<Payee>(trx, 'tenant', payeePlace(id), row.payee) : null
+  const code = payee && 'brCode' in payee ? readBrCode(payee.brCode) : null
   const masked = payee?.document && !reveals ? { ...payee, document: maskDocument(payee.document) } : payee
-  return { ...listed(row), payee: masked, attempts: await attemptsOf(trx, [keyAtBank(id)]) }
+  return {
+    ...listed(row),
+    payee: masked,
+    payeeCode: code && { name: code.name, amount: code.amount },
+    attempts: await attemptsOf(trx, [keyAtBank(id)]),
+  }
 }
