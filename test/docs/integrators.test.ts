@@ -17,13 +17,20 @@ import { forgetLimits, useWorld } from '../support/world.ts'
 const folder = new URL('../../docs/integrators/', import.meta.url)
 const run = promisify(execFile)
 
+/** A loop that waits for something, and stops the script where its turns run out before. */
+const waited = (line: string): string => {
+  if (!/^for .* && break;.*done$/.test(line)) return line
+  const loop = line.replace('&& break;', '&& { seen=1; break; };')
+  return `seen=; ${loop}; [ -n "$seen" ] || { echo "waited in vain:" ${JSON.stringify(line).replaceAll('$', '\\$')} >&2; exit 1; }`
+}
+
 /** The blocks of a page as one script that stops at the first thing that is not as the page says. */
 const scriptOf = (page: string): string => {
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] ?? '')
   const lines = blocks.join('\n').split('\n')
   const checked = lines.map((line) => {
     const [, command, expected] = /^(status .*?)\s+# (\d{3})$/.exec(line) ?? []
-    if (command === undefined) return line
+    if (command === undefined) return waited(line)
     return `got=$(${command}); [ "$got" = ${expected} ] || { echo "$got in place of ${expected}:" ${JSON.stringify(command).replaceAll('$', '\\$')} >&2; exit 1; }`
   })
   return ['set -euo pipefail', ...checked].join('\n')
