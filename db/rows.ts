@@ -3047,6 +3047,16 @@ export interface PlanVersionRow {
   createdAt: Date
 }
 
+export interface PlatformCountRow {
+  list: string
+  seq: number
+  status: string | null
+  plan: string | null
+  day: string | null
+  n: number
+  folded: boolean
+}
+
 export interface PolicyRow {
   tenantId: string
   id: string
@@ -5100,6 +5110,7 @@ export interface Rows {
   pix_receipt: PixReceiptRow
   pix_return: PixReturnRow
   plan_version: PlanVersionRow
+  platform_count: PlatformCountRow
   policy: PolicyRow
   policy_version: PolicyVersionRow
   pool_night: PoolNightRow
@@ -6381,6 +6392,13 @@ export const tables = {
     documents: ['features', 'prices'],
     filled: ['id', 'platformFeeRate', 'effectiveFrom', 'note', 'createdAt'],
     nullable: ['createdBy'],
+    computed: [],
+  },
+  platform_count: {
+    fields: ['list', 'seq', 'status', 'plan', 'day', 'n', 'folded'],
+    documents: [],
+    filled: ['seq', 'folded'],
+    nullable: ['status', 'plan', 'day'],
     computed: [],
   },
   policy: {

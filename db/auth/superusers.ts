@@ -46,6 +46,7 @@ export const listUsers = (
     {
       columns,
       from: source,
+      counted: { list: 'app_user', as: 'u' },
       conditions: [
         ...(asked
           ? [
@@ -55,7 +56,7 @@ export const listUsers = (
               },
             ]
           : []),
-        ...where('exists (select from memberships_of(u.id) m where m.tenant_id = ?)', tenantId),
+        ...where('u.id in (select m.user_id from users_of_tenant(?) m)', tenantId),
         ...where('a.level = ?', level),
         ...where(`(u.status = 'locked') = ?`, locked),
       ],

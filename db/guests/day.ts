@@ -1,10 +1,11 @@
 import { unprocessable } from '../../config/errors.ts'
+import { boundTenant } from '../lib/bound-tenant.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { presentDay } from '../units/index.ts'
 
 /** The present day of the tenant, as SQL: its time zone counts what is of no house, such as deadlines of privacy requests. */
-export const tenantDay = `(select (now() at time zone o.time_zone)::date from tenant o)`
+export const tenantDay = `(select (now() at time zone o.time_zone)::date from tenant o where o.id = ${boundTenant})`
 
 /**
  * The present day of a house. Without one the earliest day of all houses, since guests are of all of them: a block begins in each at once, and a document is

@@ -1,4 +1,5 @@
 import { unprocessable } from '../../config/errors.ts'
+import { boundTenant } from '../lib/bound-tenant.ts'
 import type { IssueHours, IssueKind, IssueTeam, Targets } from '../../config/issues.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { sqlOne } from '../lib/connection.ts'
@@ -35,7 +36,7 @@ export const listCategories = pageOf(IssueCategory, {
 /** Adds a category; a tenant has at most 60. 409 `duplicate_code`. */
 export const createCategory = async (trx: Trx, category: NewCategory): Promise<string> => {
   // One after another, so that two of them do not pass the limit together.
-  await sqlOne(trx, `select 1 from tenant for no key update`)
+  await sqlOne(trx, `select 1 from tenant where id = ${boundTenant} for no key update`)
   const counted = await sqlOne<{ count: number }>(trx, `select count(*) as count from issue_category`)
   if ((counted?.count ?? 0) >= mostCategories)
     throw unprocessable('too_many', `A tenant has at most ${mostCategories} categories of issues`)

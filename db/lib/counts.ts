@@ -1,5 +1,5 @@
-import { sqlOne } from './connection.ts'
-import type { PlatformTrx } from './connection.ts'
+import { contextOf, sqlOne } from './connection.ts'
+import type { AnyTrx, PlatformTrx } from './connection.ts'
 import { textOf } from './fragment.ts'
 
 /** Lists whose rows triggers count, by columns of their table (`list_count`), and the columns. */
@@ -63,15 +63,39 @@ export const countedLists = {
   report_run: ['status'],
   campaign: ['property_id', 'status'],
   channel_push: ['channel_connection_id', 'status', 'kind'],
+  subscription_invoice: ['status'],
 } as const
 export type CountedList = keyof typeof countedLists
 
+/** Lists of operators over all tenants, whose rows triggers count in `platform_count`, and the columns. */
+export const platformLists = {
+  tenant: ['status', 'plan'],
+  app_user: ['status'],
+  subscription_invoice: ['status'],
+  billing_run: [],
+  support_session: [],
+} as const
+export type PlatformList = keyof typeof platformLists
+
 /** A list of a table, alone or under an alias, whose rows are counted. */
-export type Counted = { list: CountedList; as: string }
+export type Counted = { list: CountedList | PlatformList; as: string }
 
 /** Tells how the rows of a table are counted, if they are. */
 export const countedBy = (table: string): CountedList | undefined =>
   table in countedLists ? (table as CountedList) : undefined
+
+/** Where the rows of a table are counted that a transaction sees, and by what; null where they are not. */
+export const countsOf = (
+  trx: AnyTrx,
+  table: string,
+): { counts: 'list_count' | 'platform_count'; columns: readonly string[] } | null => {
+  const isPlatform = contextOf(trx).tenantId === null
+  const columns = (isPlatform ? platformLists : countedLists)[table as never] as readonly string[] | undefined
+  if (columns === undefined) return null
+  return isPlatform
+    ? { counts: 'platform_count', columns }
+    : { counts: 'list_count', columns: ['tenant_id', ...columns] }
+}
 
 const names = /(?:\b([a-z]\w*)\.)?\b([a-z]\w*)\b/gi
 /** Words of conditions that name no column. */
@@ -81,14 +105,17 @@ const words = new Set(['and', 'or', 'not', 'is', 'null', 'true', 'false', 'any',
  * Tells if conditions on a table ask for nothing but the columns by which its rows are counted. They may name columns, by the table's alias where it has one,
  * and a few words; anything else makes the list be counted row by row.
  */
-export const asksForCounted = ({ list, as }: Counted, given: { text: string; values: unknown[] }): boolean => {
+export const asksForCounted = (
+  { list, as }: Counted,
+  columns: readonly string[],
+  given: { text: string; values: unknown[] },
+): boolean => {
   const text = textOf(given.text, given.values).replaceAll(/'[^']*'/g, '')
   if (text.includes('"')) return false
-  const known: readonly string[] = ['tenant_id', ...countedLists[list]]
   return [...text.matchAll(names)].every(([, table, name = '']) =>
     table === undefined
-      ? words.has(name.toLowerCase()) || (as === list && known.includes(name))
-      : table === as && known.includes(name),
+      ? words.has(name.toLowerCase()) || (as === list && columns.includes(name))
+      : table === as && columns.includes(name),
   )
 }
 
@@ -97,6 +124,10 @@ const leastWaiting = 50
 
 /** Makes one row of many changes of a count. Answers how many rows went. */
 export const foldCounts = async (trx: PlatformTrx): Promise<number> => {
-  const row = await sqlOne<{ gone: number }>(trx, `select fold_list_counts(?) as gone`, [leastWaiting])
+  const row = await sqlOne<{ gone: number }>(
+    trx,
+    `select fold_list_counts(:leastWaiting) + fold_platform_counts(:leastWaiting) as gone`,
+    { leastWaiting },
+  )
   return row?.gone ?? 0
 }

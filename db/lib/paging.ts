@@ -2,7 +2,7 @@ import { whereOf } from './conditions.ts'
 import type { Columns, Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
-import { asksForCounted, countedBy } from './counts.ts'
+import { asksForCounted, countsOf } from './counts.ts'
 import type { Counted } from './counts.ts'
 
 /** A part of a statement, with what its question marks stand for. */
@@ -69,16 +69,22 @@ export const limitOf = ({ limit }: Paging): number => {
   return limit
 }
 
-/** The counted table of a list that reads it alone. */
-const countedOf = ({ text }: Part): Counted | undefined => {
+/** The table of a list that reads it alone. */
+const aloneIn = ({ text }: Part): Counted | undefined => {
   const [, table = '', as = table] = /^(\w+)(?: (\w+))?$/.exec(text) ?? []
-  const list = countedBy(table)
-  return list === undefined ? undefined : { list, as }
+  return table === '' ? undefined : { list: table as Counted['list'], as }
 }
 
-/** The sum of what is counted, under the conditions of the table itself. */
-const totalOf = ({ list, as }: Counted, conditions: string) =>
-  `select coalesce(sum(${as}.n), 0)::bigint as total from list_count ${as} where ${as}.list = '${list}' and ${conditions}`
+/** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
+const totalOf = (trx: AnyTrx, counted: Counted | undefined, conditions: Part): Part | null => {
+  const kept = counted && countsOf(trx, counted.list)
+  if (!counted || !kept || !asksForCounted(counted, kept.columns, conditions)) return null
+  const { list, as } = counted
+  return {
+    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${list}' and ${conditions.text}`,
+    values: conditions.values,
+  }
+}
 
 /**
  * One page of a list, and how many there are: asked together, in one round trip. Connections keep the plans of both statements, so their texts depend on
@@ -90,7 +96,6 @@ export const readPage = async <Row>(
   paging: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
-  const kept = counted ?? countedOf(source)
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
@@ -98,13 +103,13 @@ export const readPage = async <Row>(
     text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} ${place}`,
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
-  const isCounted = kept !== undefined && asksForCounted(kept, given)
+  const count = known ??
+    totalOf(trx, counted ?? aloneIn(source), given) ?? {
+      text: `select count(*) as total from ${source.text} where ${given.text}`,
+      values: bound,
+    }
   const [totals, rows] = await Promise.all([
-    known
-      ? prepared<{ total: number }>(trx, known.text, known.values)
-      : isCounted
-        ? prepared<{ total: number }>(trx, totalOf(kept, given.text), given.values)
-        : prepared<{ total: number }>(trx, `select count(*) as total from ${source.text} where ${given.text}`, bound),
+    prepared<{ total: number }>(trx, count.text, count.values),
     prepared<Row>(trx, text, values),
   ])
   return { total: totals[0]?.total ?? 0, rows }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { boundTenant } from '../lib/bound-tenant.ts'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { webhookLimits } from '../../config/limits.ts'
 import { replayEvents } from '../../jobs/webhooks.ts'
@@ -32,7 +33,12 @@ const boundOf = async (trx: Trx, at: string, side: '>=' | '<='): Promise<number 
 }
 
 const featuresOf = async (trx: Trx): Promise<string[]> =>
-  (await sqlOne<{ features: string[] }>(trx, `select active_features(id) as features from tenant`))?.features ?? []
+  (
+    await sqlOne<{ features: string[] }>(
+      trx,
+      `select active_features(id) as features from tenant where id = ${boundTenant}`,
+    )
+  )?.features ?? []
 
 const endpointOf = async (trx: Trx, id: string) => {
   const row = await sqlOne<Pick<WebhookEndpointRow, 'id' | 'types' | 'subjects' | 'propertyIds' | 'status'>>(

@@ -1,4 +1,5 @@
 import { deliverEvents } from '../../jobs/webhooks.ts'
+import { boundTenant } from '../lib/bound-tenant.ts'
 import { contextOf, later, prepared } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueueOnce } from '../lib/enqueue.ts'
@@ -113,7 +114,7 @@ export const numberEvents = async (trx: Trx): Promise<number> => {
     ),
     prepared<{ features: string[] }>(
       trx,
-      `select active_features(id) as features from tenant where status <> 'deleted'`,
+      `select active_features(id) as features from tenant where id = ${boundTenant} and status <> 'deleted'`,
     ),
     prepared<Omit<Numbered, 'sequence'>>(trx, unnumbered()),
   ])

@@ -61,8 +61,6 @@ export const short: Readonly<Record<string, string>> = {
   'superuser.addOns.list': 'the operator of the service sets it up',
   'superuser.features.list': 'the operator of the service sets it up',
   'superuser.plans.list': 'the operator of the service sets it up',
-  'superuser.tenants.list': 'the operator of the service sets it up',
-  'superuser.users.list': 'the operator of the service sets it up',
   'taxAssessments.list': 'a year has few',
   'taxCodes.list': 'a house sets it up',
   'taxRules.list': 'a house sets it up',
@@ -78,7 +76,6 @@ export const short: Readonly<Record<string, string>> = {
 export const unread: ReadonlySet<string> = new Set(['budgets.lines', 'paymentMethods.list', 'quotes.list'])
 
 const kept = 'its rows are kept for some weeks or months, and deleted by partition or age: their number is counted anew'
-const operators = 'operators read it; a row for a tenant and month, a run or a visit'
 const report = 'it sums what is open or moved, whatever the page'
 const found = 'the number of what is found below a filter of another table is counted'
 const work = 'requests are closed once their arrival is past, so those that wait are few; the rows made here all wait'
@@ -86,7 +83,6 @@ const work = 'requests are closed once their arrival is past, so those that wait
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
 export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
   'automations.list': ['the messages of 30 days of each are counted', ''],
-  'billing.invoices': ['a month adds one', ''],
   'ledgerEntries.list': [found, 'propertyId'],
   'payables.ageing': [report, '', 'bookId', 'propertyId'],
   'quotes.list': [
@@ -94,13 +90,6 @@ export const growing: Readonly<Record<string, readonly [why: string, ...queries:
     'status=expired',
   ],
   'receivables.ageing': [report, '', 'bookId', 'propertyId'],
-  'superuser.auditLog.list': [
-    'its entries are counted by days; PostgreSQL takes few of some thousand rows to be of the platform, and sorts these where of more it takes an index',
-    '',
-  ],
-  'superuser.billingRuns.list': [operators, ''],
-  'superuser.invoices.list': [operators, ''],
-  'superuser.supportSessions.list': [operators, ''],
   'waitlist.list': [
     work,
     'sort=priority',

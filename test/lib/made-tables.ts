@@ -89,6 +89,8 @@ export const grow: ReadonlySet<string> = new Set([
   'privacy_request',
   'company',
   'payment_method',
+  'tenant',
+  'app_user',
 ])
 
 /** SQL of columns where their types do not say enough. */

@@ -17,6 +17,7 @@ const open = new Set([
   'one_time_token',
   'password_request',
   'plan_version',
+  'platform_count',
   'property_directory',
   'relay_turn',
   'queue_minute',

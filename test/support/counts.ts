@@ -1,8 +1,21 @@
-import { countedLists } from '../../db/lib/counts.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { countedLists, platformLists } from '../../db/lib/counts.ts'
 
 const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
     select chain, tenant_id, (at at time zone 'UTC')::date as day, count(*) as n from audit_entry where hash is not null group by 1, 2, 3
     union all select chain, tenant_id, day, -n from audit_day) x group by chain, day having sum(n) <> 0`
+
+const wrongOfPlatform = Object.entries({ ...platformLists, audit_entry: ['day'] }).map(([list, columns]) => {
+  const by = columns.map((column) => `, ${column}`).join('')
+  const from =
+    list === 'audit_entry'
+      ? `(select (at at time zone 'UTC')::date as day from audit_entry where hash is not null) e`
+      : list
+  return `select '${list}' as list, null::uuid as tenant_id, concat_ws(' ', 'all'${by}) as of, sum(n)::int as missed from (
+      select 1 as of_all${by}, count(*) as n from ${from} group by 1${by}
+      union all select 1${by}, -sum(n) from platform_count where list = '${list}' group by 1${by}) x
+      group by of_all${by} having sum(n) <> 0`
+})
 
 /** A statement that finds where the total of a list is not the number of its rows. */
 export const wrongTotals: string = Object.entries(countedLists)
@@ -13,7 +26,7 @@ export const wrongTotals: string = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
-  .concat(wrongDays)
+  .concat(wrongDays, wrongOfPlatform)
   .join(' union all ')
 
 /** Changes of totals by hand, each of one list by its name: in a tenant and one of its houses. */
@@ -23,5 +36,36 @@ export const brokenTotals: Readonly<Record<string, string>> = {
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'journal_entry' limit 1)`,
   guest: `delete from list_count where (tenant_id, list, seq) =
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
+  app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
+}
+
+/** Counts all rows anew, where rows were made past the triggers. */
+export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> => {
+  await sql(trx, `delete from list_count`)
+  await sql(trx, `delete from audit_day`)
+  await sql(trx, `delete from platform_count`)
+  await sql(
+    trx,
+    `insert into audit_day (chain, day, tenant_id, n) select chain, (at at time zone 'UTC')::date, tenant_id, count(*) from audit_entry
+     where hash is not null group by 1, 2, 3`,
+  )
+  await sql(
+    trx,
+    `insert into platform_count (list, day, n, folded) select 'audit_entry', day, sum(n), true from audit_day group by day`,
+  )
+  for (const [table, columns] of Object.entries(platformLists)) {
+    const by = columns.map((column) => `, ${column}`).join('')
+    await sql(
+      trx,
+      `insert into platform_count (list${by}, n, folded) select '${table}'${by}, count(*), true from ${table} group by 1${by}`,
+    )
+  }
+  for (const [table, columns] of Object.entries(countedLists)) {
+    const by = columns.join(', ')
+    await sql(
+      trx,
+      `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
+    )
+  }
 }

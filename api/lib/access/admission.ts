@@ -1,4 +1,5 @@
 import { settings } from '../../../config/env.ts'
+import { boundTenant } from '../../../db/lib/bound-tenant.ts'
 import { forbidden, notFound } from '../../../config/errors.ts'
 import { neverByKey } from '../../../config/scopes.ts'
 import { subjectFacts } from '../../../config/subjects.ts'
@@ -167,7 +168,10 @@ export const admit = (trx: Trx, caller: Caller, access: TenantAccess, tenantId: 
 
 /** Public calls: a tenant that is not active has no portal; a feature that is not active is 403. */
 export const admitPublic = async (trx: Trx, feature: string): Promise<void> => {
-  const row = await preparedOne<TenantRow>(trx, `select t.status, ${features} from tenant t`)
+  const row = await preparedOne<TenantRow>(
+    trx,
+    `select t.status, ${features} from tenant t where t.id = ${boundTenant}`,
+  )
   if (row?.status !== 'active') throw notFound('There is no such property here', 'property_not_found')
   if (!row.features.includes(feature)) throw notEnabled(feature)
 }

@@ -148,6 +148,10 @@ const settle = async (trx: Knex, tenantId: string): Promise<void> => {
     `update subscription set payment_method = null, method_ref = null, customer_ref = null, card_token = null, action = null, past_due_since = null
      where tenant_id = :tenantId`,
     `update audit_chain set verified_at = null, verified_through = 0 where chain = :tenantId::text`,
+    // The tenant's own counts came along, also of its invoices, which stay with their provider; those of operators are of the installation.
+    `delete from list_count where tenant_id = :tenantId and list = 'subscription_invoice'`,
+    `insert into platform_count (list, status, plan, n) select 'tenant', status, plan, 1 from tenant where id = :tenantId`,
+    `insert into platform_count (list, day, n) select 'audit_entry', day, sum(n) from audit_day where tenant_id = :tenantId group by day`,
   ])
     await sql(trx, text, { tenantId })
 }
@@ -178,8 +182,9 @@ export const importTenantFrom = async (owner: Knex, folder: string): Promise<Man
         .join()
     )
       throw new Error('the export has other tables than this installation')
-    await arriveAsTheyAre(trx)
+    // Accounts that are new here are counted as any others.
     const rename = renaming(await usersHere(trx, manifest.users), await catalogueHere(trx, manifest.catalogue))
+    await arriveAsTheyAre(trx)
     for (const one of manifest.tables) await take(trx, one, { manifest, folder, transport, rename })
     await settle(trx, tenantId)
     const key = receiveIndexKey(transport, tenantId, Buffer.from(manifest.indexKey, 'base64url'))

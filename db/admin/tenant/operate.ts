@@ -57,6 +57,7 @@ export const listTenants = (
     {
       columns,
       from: source,
+      counted: { list: 'tenant', as: 't' },
       conditions: [
         ...where('t.status = ?', status),
         ...where('t.plan = ?', plan),

@@ -103,7 +103,10 @@ const totalOf = (chain: string | null | undefined, { from, to }: Bounds): Part |
     ...where('d.day < ?::date', endDay.toISOString().slice(0, 10)),
   ])
   const parts = [
-    { text: `(select coalesce(sum(d.n), 0)::bigint from audit_day d where ${days.text})`, values: days.values },
+    {
+      text: `(select coalesce(sum(d.n), 0)::bigint from ${chain ? 'audit_day d where' : `platform_count d where d.list = 'audit_entry' and`} ${days.text})`,
+      values: days.values,
+    },
     entries({ text: 'e.hash is null', values: [] }, ...where('e.at >= ?', firstDay), ...where('e.at < ?', endDay)),
     entries(...where('e.at >= ?', from), ...where('e.at < ?', firstDay)),
     entries(...where('e.at >= ?', endDay), ...where('e.at <= ?', to)),

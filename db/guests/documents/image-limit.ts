@@ -8,7 +8,7 @@ import { survivorOf } from '../resolve.ts'
  */
 export const imageLimit = `cross join lateral (
     select case when not coalesce(bool_or(r.status in ('held', 'confirmed', 'checked_in')), false)
-      then coalesce(max(r.departure), (select (f.created_at at time zone t.time_zone)::date from tenant t)) + coalesce(max(coalesce((p.settings -> 'documents' ->> 'keepImagesDays')::int, 30)), 30)
+      then coalesce(max(r.departure), (select (f.created_at at time zone t.time_zone)::date from tenant t where t.id = f.tenant_id)) + coalesce(max(coalesce((p.settings -> 'documents' ->> 'keepImagesDays')::int, 30)), 30)
       end as delete_after,
       coalesce(min((now() at time zone p.timezone)::date), ${tenantDay}) as today
     from guest o join guest g on g.tenant_id = o.tenant_id

@@ -1,4 +1,5 @@
 import { privacyRequestDueDateNeared, privacyRequestDueDatePassed } from '../../../config/events/guests.ts'
+import { boundTenant } from '../../lib/bound-tenant.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { blobs, destroyGuestKey } from '../../lib/sealing/index.ts'
@@ -134,7 +135,7 @@ const inactive = `
 export const proposeErasures = async (trx: Trx): Promise<number> => {
   const setting = await sqlOne<{ years: number }>(
     trx,
-    `select coalesce((settings -> 'guests' ->> 'inactiveYears')::int, 0) as years from tenant`,
+    `select coalesce((settings -> 'guests' ->> 'inactiveYears')::int, 0) as years from tenant where id = ${boundTenant}`,
   )
   const years = setting?.years ?? 0
   if (years === 0) return 0

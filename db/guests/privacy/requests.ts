@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { boundTenant } from '../../lib/bound-tenant.ts'
 import { conflict, invalid, notFound, overtaken, unprocessable } from '../../../config/errors.ts'
 import {
   guestErased as guestErasedEvent,
@@ -81,7 +82,7 @@ export const registerRequest = async (trx: Trx, request: NewRequest): Promise<st
   const id = randomUUID()
   const { dueOn } = (await sqlOne<{ dueOn: string }>(
     trx,
-    `select (cast(? as timestamptz) at time zone t.time_zone)::date + ${dueDays} as due_on from tenant t`,
+    `select (cast(? as timestamptz) at time zone t.time_zone)::date + ${dueDays} as due_on from tenant t where t.id = ${boundTenant}`,
     [receivedAt],
   ))!
   const words: Words = { note, correction }

@@ -94,7 +94,7 @@ export const listOwnInvoices = async (trx: Trx, { page, limit }: Paging): Promis
   )
   const counted = await sqlOne<{ count: number }>(
     trx,
-    `select count(*) as count from subscription_invoice where tenant_id = ?`,
+    `select coalesce(sum(n), 0)::bigint as count from list_count where tenant_id = ? and list = 'subscription_invoice'`,
     [tenantId],
   )
   const {
