@@ -3,6 +3,7 @@ import { routes as accountsReceivable } from './accounts-receivable/index.ts'
 import { routes as tenant } from './admin/tenant.ts'
 import { routes as auth } from './auth/index.ts'
 import { routes as financial } from './financial/index.ts'
+import { routes as folioLines } from './reservations/folio-lines.ts'
 import { routes as folios } from './reservations/folios.ts'
 import { routes as groups } from './reservations/groups.ts'
 import { routes as reports } from './reports/index.ts'
@@ -16,6 +17,7 @@ import { routes as guestDuplicates } from './guests/duplicates.ts'
 import { routes as privacyRequests } from './guests/privacy-requests.ts'
 import { routes as guestRegistrations } from './guests/registrations.ts'
 import { routes as guests } from './guests/guests.ts'
+import { routes as guestMerges } from './guests/merges.ts'
 import { routes as channelBookings } from './channels/bookings.ts'
 import { routes as channelConnections } from './channels/connections.ts'
 import { routes as extras } from './properties/extras.ts'
@@ -96,6 +98,7 @@ export const routes: readonly AnyRoute[] = [
   ...auth,
   ...guestDuplicates,
   ...guests,
+  ...guestMerges,
   ...besideGuests,
   ...companies,
   ...privacyRequests,
@@ -104,6 +107,7 @@ export const routes: readonly AnyRoute[] = [
   ...publicHold,
   ...reservations,
   ...folios,
+  ...folioLines,
   ...groups,
   ...accountsPayable,
   ...accountsReceivable,

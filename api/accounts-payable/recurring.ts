@@ -83,7 +83,7 @@ const create = recurring.create({
   summary: 'Create a recurring payable such as rent or energy',
   description:
     'A bill is made for each due date, `leadDays` before it: a draft, or submitted where `submit` says so. A day that a month does not have is its last one.',
-  errors: [...templateErrors],
+  errors: templateErrors,
   body: Obj({
     bookId: Opt(Uuid),
     propertyId: Opt(Nullable(Uuid)),
@@ -116,7 +116,7 @@ const create = recurring.create({
 const change = recurring.change({
   summary: 'Change, pause or end future occurrences',
   description: 'Dates that fall into a pause are skipped, and not caught up.',
-  errors: [...templateErrors],
+  errors: templateErrors,
   body: Sparse(
     Obj({
       name: Words(1, 120),

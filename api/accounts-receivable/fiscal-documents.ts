@@ -190,7 +190,7 @@ const retry = documents.act('retry', {
   summary: 'Send a rejected document again after correction',
   description: 'It keeps its number, and says what its source and the book say now.',
   action: 'update',
-  errors: [...sourceErrors],
+  errors: sourceErrors,
   command: ({ trx, id, expectedVersion }) => retryFiscal(trx, id, expectedVersion),
 })
 

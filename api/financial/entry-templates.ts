@@ -166,7 +166,7 @@ const read = route({
 const change = templates.change({
   summary: 'Change lines or schedule for future runs',
   description: '`lines` and `variables` are replaced whole; `schedule: null` ends the schedule.',
-  errors: [...ofTemplate],
+  errors: ofTemplate,
   body: Sparse(Obj(given)),
   example: { description: 'Payroll' },
   command: ({ trx, id, body, admission }) => changeTemplate(trx, id, body, admission.scope('post', 'LedgerEntry')),

@@ -59,7 +59,7 @@ const addConsent = route({
     evidence: 'Asked for it on leaving',
   },
   returns: Guest,
-  errors: [...passive],
+  errors: passive,
   handle: async ({ trx, params, body, expectedVersion, admission }) => {
     await recordConsent(trx, params.guestId, body, expectedVersion)
     return shownGuest(trx, params.guestId, admission)

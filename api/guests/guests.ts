@@ -1,4 +1,3 @@
-import { sampleId } from '../../config/samples.ts'
 import {
   Bool,
   Count,
@@ -26,14 +25,12 @@ import {
   guestSorts,
   listGuests,
   listTags,
-  mergeGuests,
   readGuest,
   recordFirstConsents,
   reveal,
   revealFields,
   revealReasons,
   sides,
-  unmergeGuest,
   updateGuest,
 } from '../../db/guests/index.ts'
 import { listReservations } from '../../db/reservations/index.ts'
@@ -41,18 +38,7 @@ import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { route } from '../lib/route.ts'
 import { sortOf, SortQuery } from '../lib/sort.ts'
-import {
-  consentFields,
-  documentFields,
-  Guest,
-  guestFields,
-  GuestSummary,
-  Merge,
-  ofGuest,
-  ofGuests,
-  Reason,
-  Tag,
-} from './schemas.ts'
+import { consentFields, documentFields, Guest, guestFields, GuestSummary, ofGuest, ofGuests, Tag } from './schemas.ts'
 import { shownGuest, viewerOf } from './show.ts'
 
 const statuses = ['active', 'merged', 'erased'] as const
@@ -269,42 +255,4 @@ const stays = paged({
   },
 })
 
-const merge = route({
-  id: 'guests.merge',
-  method: 'POST',
-  path: `${ofGuest}/merge`,
-  summary: 'Merge another profile into this one',
-  description:
-    'The guest of the path survives. `take` names fields that it gets from the other; empty ones are filled without asking. Stays, documents, notes and blocks of both are those of the survivor.',
-  access: can('merge', 'Guest'),
-  record,
-  body: Merge,
-  example: { mergedGuestId: sampleId('mergedGuestId'), take: ['phone'], reason: 'Same person, typed twice' },
-  returns: Guest,
-  errors: ['guest_merged', 'guest_erased', 'merge_not_possible', 'privacy_request_open', 'reference_not_found'],
-  handle: async ({ trx, params, body, expectedVersion, admission }) => {
-    await mergeGuests(trx, params.guestId, body, expectedVersion)
-    return shownGuest(trx, params.guestId, admission)
-  },
-})
-
-const unmerge = route({
-  id: 'guests.unmerge',
-  method: 'POST',
-  path: `${ofGuest}/unmerge`,
-  summary: 'Take a merged profile out again',
-  description:
-    'Called with the id of the merged profile. What was made since the merge stays with the survivor; fields that it took over and still has go back.',
-  access: can('merge', 'Guest'),
-  record,
-  body: Obj({ reason: Reason }),
-  example: { reason: 'Two people of one name' },
-  returns: Guest,
-  errors: ['guest_erased', 'invalid_transition'],
-  handle: async ({ trx, params, body, expectedVersion, admission }) => {
-    await unmergeGuest(trx, params.guestId, body.reason, expectedVersion)
-    return shownGuest(trx, params.guestId, admission)
-  },
-})
-
-export const routes = [list, create, tags, read, change, remove, revealData, stays, merge, unmerge]
+export const routes = [list, create, tags, read, change, remove, revealData, stays]

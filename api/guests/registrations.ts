@@ -150,7 +150,7 @@ const fill = registrations.change({
   summary: 'Fill in or correct a form',
   description:
     'Fields that are sent replace those of the form. With nothing missing and a signature the form is ready. It is corrected until 24 hours after the check-out.',
-  errors: [...ofFilling],
+  errors: ofFilling,
   body: Obj({
     form: Opt(Sparse(Obj(fields))),
     signed: Opt(Obj({ on: OneOf(['paper', 'tablet']), ...signature })),

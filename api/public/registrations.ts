@@ -64,7 +64,7 @@ const fill = route({
     signed: { name: 'Ana Souza' },
   },
   returns: GuestForm,
-  errors: [...ofFilling],
+  errors: ofFilling,
   handle: async ({ trx, guestRegistrationId, body: { form, signed } }) => {
     await fillRegistration(trx, guestRegistrationId, {
       ...(form ? { form } : {}),

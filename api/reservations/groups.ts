@@ -181,7 +181,7 @@ const option = groups.act('option', {
   summary: 'Take the allotment out of sale until a date',
   description: 'At the latest until the day of arrival begins. A group that has an option gets another end.',
   action: 'confirm',
-  errors: [...taking],
+  errors: taking,
   body: Obj({ until: Instant }),
   example: { until: `${sampleDay(30)}T12:00:00.000Z` },
   command: ({ trx, id, body, expectedVersion }) => optionGroup(trx, id, body.until, expectedVersion),
@@ -190,7 +190,7 @@ const option = groups.act('option', {
 const confirm = groups.act('confirm', {
   summary: 'Confirm a group and open it for pick-up',
   description: 'Opens the master folio, which pays the categories of the routing of the group.',
-  errors: [...taking],
+  errors: taking,
   command: ({ trx, id, expectedVersion }) => confirmGroup(trx, id, expectedVersion),
 })
 

@@ -5,15 +5,15 @@ import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
 import { movedInKey, readMovedIn } from './moved-in.ts'
-import type { Gathering, Refused } from './outbox.ts'
-import { spliced } from './fragment.ts'
-import type { Bindings, Statement } from './prepared.ts'
-import { database, inCamelCase } from './pool.ts'
+import type { Statement } from './prepared.ts'
+import { database } from './pool.ts'
+import { prepared } from './sql.ts'
 import { outboxOf, transact } from './transaction.ts'
 import { wakeRelay } from './wake.ts'
 
 export type { Statement } from './prepared.ts'
 export { closeDatabase, database, makeKnex, openDatabase } from './pool.ts'
+export { gather, later, prepared, preparedOne, sql, sqlOne } from './sql.ts'
 export { lastly } from './transaction.ts'
 
 export type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'system'; id: string | null }
@@ -270,70 +270,6 @@ export const enterTenant = async (
   contexts.set(trx, { ...contextOf(trx), tenantId, ...(actor ? { actor } : {}) })
   return trx as unknown as Trx
 }
-
-/** Names of columns, and conditions of knex, whose own text goes in their place. */
-const isBuilt = (text: string, bindings: Bindings) =>
-  /\?\?|:[a-z]\w*:(?!:)/i.test(text) ||
-  Object.values(bindings).some((value) => typeof value === 'object' && value !== null && 'toSQL' in value)
-
-/** Rows of a statement, columns in camelCase. `?` binds; write `\\?` for the operator. */
-export const sql = async <Row = Record<string, unknown>>(
-  trx: Knex,
-  given: string,
-  values: Bindings = [],
-): Promise<Row[]> => {
-  const { text, bindings } = spliced(given, values)
-  const outbox = outboxOf(trx)
-  if (outbox && !isBuilt(text, bindings)) return inCamelCase<Row>(await outbox.askOnce(text, bindings))
-  // Among named bindings knex would take `:id::uuid` for an identifier, and `::date` for a binding of that name.
-  const safe = Array.isArray(bindings) ? text : text.replace(/::(?=\w)/g, ' :\\:')
-  const result = await trx.raw(safe, bindings as never)
-  return (result as { rows: Row[] }).rows
-}
-
-/**
- * Rows of a statement that runs again and again, columns in camelCase: each connection plans it once in ten seconds, which for many is most of their cost. A text
- * may vary by which of a few parts it has, never by values or by the number of them; one text may not bind different types. Statements that are asked for
- * without waiting in between, as by `Promise.all`, go together, in the order in which they were asked.
- */
-export const prepared = async <Row = Record<string, unknown>>(
-  trx: Knex,
-  text: string,
-  bindings: Bindings = [],
-): Promise<Row[]> => {
-  const outbox = outboxOf(trx)
-  return outbox ? inCamelCase<Row>(await outbox.ask(spliced(text, bindings))) : sql<Row>(trx, text, bindings)
-}
-
-/**
- * Queues a write that answers nothing. It goes with the next statement, at the latest with the commit, and its error surfaces there;
- * `refused` says what it means.
- */
-export const later = (trx: AnyTrx, text: string, bindings: Bindings = [], refused?: Refused): void => {
-  const outbox = outboxOf(trx)
-  if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
-  outbox.add({ text, bindings }, refused)
-}
-
-/** Adds a row to those that go in one statement with the commit, or before a statement that reads them. */
-export const gather = (trx: AnyTrx, into: Gathering, row: object): void => {
-  const outbox = outboxOf(trx)
-  if (!outbox) throw new Error('this transaction was not opened by inTenant or inPlatform')
-  outbox.gather(into, row)
-}
-
-export const preparedOne = async <Row = Record<string, unknown>>(
-  trx: Knex,
-  text: string,
-  bindings: Bindings = [],
-): Promise<Row | null> => (await prepared<Row>(trx, text, bindings))[0] ?? null
-
-/** The only row of a statement, or null. */
-export const sqlOne = async <Row = Record<string, unknown>>(
-  trx: Knex,
-  text: string,
-  bindings: Bindings = [],
-): Promise<Row | null> => (await sql<Row>(trx, text, bindings))[0] ?? null
 
 /** Tells the relay, after the commit, that there is work; it would find out by itself within 250 ms. */
 export const wakeAfterCommit = (trx: AnyTrx) => onCommit(trx, wakeRelay)

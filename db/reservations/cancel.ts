@@ -1,23 +1,23 @@
 import { conflict, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { reservationCancelled } from '../../config/events/reservations.ts'
-import { businessDay, raisePosting } from '../financial/index.ts'
+import { businessDay } from '../financial/index.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { cancelPaymentsOf, freeMoneyOn, paymentState, requestRefund } from '../payment/index.ts'
+import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
 import { readProperty, returnPromoCode } from '../properties/index.ts'
-import type { BookingRow, FolioLineRow, FolioRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, FolioLineRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
 import { refundCredit } from './credit.ts'
 import { endHold, hasUsedPromo, releaseRooms } from './expire.ts'
 import { closeSettled } from './folio/close.ts'
-import { addLines, announceBalances } from './folio/lines.ts'
+import { announceBalances } from './folio/lines.ts'
 import { lockFoliosOf, lockPrimaryFolios } from './folio/lock.ts'
-import { leaveDepositStage } from './folio/stage.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
+import { chargeFee, refundExcess } from './cancel-money.ts'
 import { askForFees } from './collect.ts'
 import { readFacts } from './facts.ts'
 import type { LockedBooking } from './lock.ts'
@@ -291,43 +291,4 @@ const cancelConfirmed = async (
     data: (id) => ({ feeAmount: feeOf(id), reason }),
   })
   return posts
-}
-
-const chargeFee = async (trx: Trx, folio: FolioRow, reservation: ReservationRow, fee: number, businessDate: string) => {
-  if (fee === 0) return { posts: [], lines: [] }
-  const moved =
-    folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
-  const [line] = await addLines(trx, [
-    {
-      folioId: folio.id,
-      kind: 'fee',
-      category: 'cancellation',
-      description: 'Cancellation fee',
-      amount: fee,
-      businessDate,
-      source: { type: 'cancellation_fee', id: reservation.id, key: String(reservation.version) },
-    },
-  ])
-  if (!line) throw new Error(`the fee of ${reservation.id} was not written`)
-  const post = () =>
-    raisePosting(trx, {
-      event: 'reservations.cancellation_fee_charged',
-      source: { id: line.id },
-      propertyId: folio.propertyId,
-      payload: {
-        amounts: { amount: fee },
-        documents: { folio: folio.id },
-        context: { folioStage: moved.folio.stage, category: 'cancellation', marketSegment: reservation.marketSegment },
-        ...(reservation.primaryGuestId
-          ? { parties: { folio: { type: 'guest', id: reservation.primaryGuestId } } }
-          : {}),
-      },
-    })
-  return { posts: [moved.post, post], lines: [line] }
-}
-
-/** Money of gateways goes back by itself; recorded money, and what is disputed, stays on the folio for the desk (R29). */
-const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {
-  const amount = Math.min(-folio.balance, await freeMoneyOn(trx, 'folio', folio.id))
-  if (amount > 0) await requestRefund(trx, { targetType: 'folio', targetId: folio.id, amount, reason: 'cancellation' })
 }

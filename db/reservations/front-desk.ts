@@ -3,14 +3,14 @@ import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
 import { findGuests, alertsOf } from '../guests/index.ts'
 import type { Audience } from '../guests/index.ts'
-import { prepared, preparedOne } from '../lib/connection.ts'
+import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readPage } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import { readProperty } from '../properties/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
 import type { GuestRow, ReservationRow, UnitRow } from '../rows.ts'
-import { fromUnits, guestName, presentDayOf, countsOfNight, overbookedNights } from '../units/index.ts'
+import { fromUnits, guestName, presentDayOf } from '../units/index.ts'
 import { flagsColumn, hasFlag } from './flags.ts'
 import type { Flag } from './flags.ts'
 import { notesToTell } from './notes.ts'
@@ -28,7 +28,7 @@ export type DeskFilter = Paging & {
   audiences: readonly Audience[]
 }
 
-type Day = { propertyId: string; date: string; today: string }
+export type Day = { propertyId: string; date: string; today: string }
 
 /** A part of a statement whose places are named. */
 const part = (text: string, values: unknown[]): Part => ({ text, values })
@@ -38,7 +38,7 @@ const ofProperty = ({ propertyId }: Day) => part('r.property_id = ?', [propertyI
  * Stays of a day of the house, by the list: those still expected, overdue ones on the business date, and those that are done. A future day tells what is
  * planned, a past one what was.
  */
-const conditionOf: Readonly<Record<DeskList, (day: Day) => Part>> = {
+export const conditionOf: Readonly<Record<DeskList, (day: Day) => Part>> = {
   arrivals: ({ date, today }) =>
     date === today
       ? part(
@@ -152,7 +152,7 @@ const orders: Readonly<Record<DeskList, string>> = {
   'in-house': 'r.departure, r.arrival, r.id',
 }
 
-const propertyOf = async (trx: Trx, propertyId: string): Promise<SaleProperty> => {
+export const propertyOf = async (trx: Trx, propertyId: string): Promise<SaleProperty> => {
   const property = await readProperty(trx, propertyId)
   if (!property) throw notFound()
   return property
@@ -214,111 +214,5 @@ export const listDesk = async (
         ...ofStays.filter((note) => note.reservationId === row.id),
       ]),
     ),
-  }
-}
-
-type Counts = Record<
-  | 'arrivalsExpected'
-  | 'arrivalsDone'
-  | 'arrivalsOverdue'
-  | 'unassigned'
-  | 'notReady'
-  | 'departuresExpected'
-  | 'departuresDone'
-  | 'departuresOverdue'
-  | 'reservations'
-  | 'adults'
-  | 'children'
-  | 'held'
-  | 'sold'
-  | 'capacity'
-  | 'blocked'
-  | 'overbookedNights'
-  | 'balanceDue',
-  number
->
-
-const isIn = (list: DeskList, day: Day) => {
-  const { text, values } = conditionOf[list](day)
-  return { text: `(${text})`, values }
-}
-
-/**
- * The counts of a day: what is expected, done and overdue, the guests in the house, and how full it is. Overdue ones are counted on the business date alone.
- * `rate` is in basis points of the units that can be sold; null where there are none.
- */
-export const readDeskSummary = async (trx: Trx, propertyId: string, asked: string | undefined) => {
-  const property = await propertyOf(trx, propertyId)
-  const today = presentDayOf(property)
-  const day: Day = { propertyId, today, date: asked ?? today }
-  const { date } = day
-  const [arriving, leaving, inHouse] = [isIn('arrivals', day), isIn('departures', day), isIn('in-house', day)]
-  const counts = (await preparedOne<Counts>(
-    trx,
-    `with stay as (
-       select r.*, ${arriving.text} as arriving, ${leaving.text} as leaving, ${inHouse.text} as in_house
-       from reservation r where r.property_id = ? and (r.status in ('held', 'confirmed', 'checked_in')
-         or r.status = 'checked_out' and (r.check_in_business_date = ?::date or r.check_out_business_date >= ?::date)))
-     select
-       count(*) filter (where arriving and r.status = 'confirmed' and r.arrival = ?::date) as arrivals_expected,
-       count(*) filter (where arriving and r.status <> 'confirmed') as arrivals_done,
-       count(*) filter (where arriving and r.status = 'confirmed' and r.arrival < ?::date) as arrivals_overdue,
-       count(*) filter (where arriving and r.status = 'confirmed' and ${hasFlag('unassigned')}) as unassigned,
-       count(*) filter (where arriving and r.status = 'confirmed' and ${hasFlag('not_ready')}) as not_ready,
-       count(*) filter (where leaving and r.status <> 'checked_out' and r.departure = ?::date) as departures_expected,
-       count(*) filter (where leaving and r.status = 'checked_out') as departures_done,
-       count(*) filter (where leaving and r.status <> 'checked_out' and r.departure < ?::date) as departures_overdue,
-       count(*) filter (where in_house) as reservations,
-       coalesce(sum(r.adults) filter (where in_house), 0)::int as adults,
-       coalesce(sum(cardinality(r.children_ages)) filter (where in_house), 0)::int as children,
-       count(*) filter (where r.status = 'held' and r.arrival <= ?::date and r.departure > ?::date) as held,
-       n.sold, n.capacity, n.blocked, o.nights as overbooked_nights, d.due as balance_due
-     from property y
-     cross join lateral (${countsOfNight}) n
-     cross join lateral (${overbookedNights}) o
-     cross join lateral (select coalesce(sum(f.balance), 0)::bigint as due from folio f
-       join reservation x on x.tenant_id = f.tenant_id and x.id = f.reservation_id and x.status in ('checked_in', 'checked_out')
-       where f.tenant_id = y.tenant_id and f.property_id = y.id and f.status = 'open' and f.balance > 0) d
-     left join stay r on r.property_id = y.id
-     where y.id = ?
-     group by n.sold, n.capacity, n.blocked, o.nights, d.due`,
-    [
-      ...arriving.values,
-      ...leaving.values,
-      ...inHouse.values,
-      propertyId,
-      ...Array.from({ length: 8 }, () => date),
-      date,
-      today,
-      propertyId,
-    ],
-  ))!
-  const { sold, capacity, blocked } = counts
-  return {
-    businessDate: today,
-    date,
-    arrivals: {
-      expected: counts.arrivalsExpected,
-      done: counts.arrivalsDone,
-      overdue: counts.arrivalsOverdue,
-      unassigned: counts.unassigned,
-      notReady: counts.notReady,
-    },
-    departures: {
-      expected: counts.departuresExpected,
-      done: counts.departuresDone,
-      overdue: counts.departuresOverdue,
-    },
-    inHouse: { reservations: counts.reservations, adults: counts.adults, children: counts.children },
-    occupancy: {
-      sold,
-      capacity,
-      blocked,
-      rate: capacity > blocked ? Math.floor((sold * 20_000 + (capacity - blocked)) / (2 * (capacity - blocked))) : null,
-    },
-    held: counts.held,
-    overbookedNights: counts.overbookedNights,
-    balanceDue: counts.balanceDue,
-    currency: property.currency,
   }
 }

@@ -100,7 +100,7 @@ export const link = route({
   status: 201,
   ok: 'The link that was made before',
   idempotency: 'required',
-  errors: [...createErrors],
+  errors: createErrors,
   body: Obj({
     gatewayAccountId: Opt(Uuid),
     amount: Money,
