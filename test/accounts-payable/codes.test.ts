@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
-import { brCodeOf } from '../../db/cash/rules/br-code.ts'
+import { brCodeOf } from '../../config/br-code.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openPayables } from './desk.ts'
