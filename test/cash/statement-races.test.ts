@@ -109,6 +109,37 @@ describe('many at one statement', function () {
     expect(await linesOf(id)).to.have.length(10_000)
   })
 
+  it('many lines with end-to-end ids are matched at once, each with one movement', async () => {
+    const endToEnd = (index: number) => `E${String(index).padStart(20, '0')}ABCDEFGHIJK`
+    const sums = Array.from({ length: 60 }, (_, index) => index + 1)
+    for (const amount of sums)
+      await as(till, till.cashier, (trx) =>
+        recordMovement(trx, {
+          cashAccountId: till.bankId,
+          amount,
+          kind: 'receipt',
+          source: { type: 'receipt', id: randomUUID() },
+          description: 'Money',
+          endToEndId: endToEnd(amount),
+        }),
+      )
+    const id = await receive('ids')
+    // Two lines name the money of the first, and one of them proves it; the last has another amount.
+    const lines = sums.map((amount) => ({ ...line(amount, `Pix ${amount}`), endToEndId: endToEnd(amount) }))
+    await take(id, [
+      ...lines,
+      { ...line(1, 'Again'), endToEndId: endToEnd(1) },
+      { ...line(7, 'X'), endToEndId: endToEnd(2) },
+    ])
+    const found = await linesOf(id)
+    expect(found.filter(({ status }) => status === 'matched')).to.have.length(60)
+    expect(await numbersOf(till, till.bankId)).to.include({ cleared: sums.reduce((all, one) => all + one, 0) })
+    const told = await inTenant(till.tenantId, (trx) =>
+      sqlOne<{ count: number }>(trx, `select count(*) as count from event where type = 'statement_line.matched'`),
+    )
+    expect(told?.count).to.equal(60)
+  })
+
   it('one movement is proven once, whoever matches it', async () => {
     const id = await receive('x')
     await take(id, [line(300, 'A'), line(300, 'B'), line(200, 'C'), line(100, 'D')])

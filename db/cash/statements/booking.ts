@@ -9,7 +9,7 @@ import type { LineRecord } from '../models.ts'
 import type { AccountFacts } from '../facts.ts'
 import { busyAsCash } from '../facts.ts'
 import { bookMovement, dayOfBooking } from '../movements.ts'
-import { tellLine } from './state.ts'
+import { tellLine, tellLines } from './state.ts'
 
 /** Money of a line that no document speaks of: the other side in the ledger. Minor units, with the sign of the line's money. */
 export type LineBooking = {
@@ -76,4 +76,38 @@ export const joinLine = async (
   const version = await changeRow(trx, BankStatementLine, line.id, { status: 'matched' })
   const movementId = parts.length === 1 ? (parts[0]?.cashMovementId ?? null) : null
   await tellLine(trx, statementLineMatched, line, { ...account, version, movementId })
+}
+
+/** Joins each line with the one movement that is all of it: many lines in the time of one. The caller holds lines and movements. */
+export const joinWholeLines = async (
+  trx: Trx,
+  pairs: readonly { line: OfLine; movementId: string }[],
+  { propertyId, currency }: Pick<AccountFacts, 'propertyId' | 'currency'>,
+): Promise<void> => {
+  if (pairs.length === 0) return
+  const { tenantId, actor } = contextOf(trx)
+  const given = JSON.stringify(
+    pairs.map(({ line, movementId }) => ({ line: line.id, movement: movementId, amount: line.amount })),
+  )
+  await busyAsCash(
+    sql(
+      trx,
+      `insert into statement_match (line_id, cash_movement_id, amount, made, created_by)
+       select d.line, d.movement, d.amount, false, ? from jsonb_to_recordset(cast(? as jsonb)) as d (line uuid, movement uuid, amount bigint) order by d.movement`,
+      [actor.id === null ? null : await authorOf(trx), given],
+    ),
+  )
+  const rows = await sql<{ id: string; version: number }>(
+    trx,
+    `update bank_statement_line l set status = 'matched', version = l.version + 1
+     from jsonb_to_recordset(cast(? as jsonb)) as d (line uuid) where l.tenant_id = ? and l.id = d.line returning l.id, l.version`,
+    [given, tenantId],
+  )
+  const versions = new Map(rows.map(({ id, version }) => [id, version]))
+  await tellLines(
+    trx,
+    statementLineMatched,
+    pairs.map(({ line, movementId }) => ({ line, movementId, version: versions.get(line.id) ?? 1 })),
+    { propertyId, currency },
+  )
 }

@@ -8,7 +8,7 @@ import { CashAccount } from '../models.ts'
 import { ruleFor } from '../rules/match-rules.ts'
 import type { MatchRule } from '../rules/match-rules.ts'
 import type { ParsedLine } from '../rules/statement-text.ts'
-import { bookLine, joinLine } from './booking.ts'
+import { bookLine, joinLine, joinWholeLines } from './booking.ts'
 
 type Added = ParsedLine & { id: string }
 type Found = { lineId: string; movementId: string }
@@ -59,12 +59,14 @@ export const matchCertain = async (
     bankStatementId: statementOf.get(line.id) ?? '',
   })
   const done = new Set<string>()
-  for (const { lineId, movementId } of await byEndToEnd(trx, accountId, lines)) {
-    const line = lines.find(({ id }) => id === lineId)
-    if (!line || done.has(lineId)) continue
+  const byId = new Map(lines.map((line) => [line.id, line]))
+  const pairs = (await byEndToEnd(trx, accountId, lines)).flatMap(({ lineId, movementId }) => {
+    const line = byId.get(lineId)
+    if (!line || done.has(lineId)) return []
     done.add(lineId)
-    await joinLine(trx, of(line), [{ cashMovementId: movementId, amount: line.amount, made: false }], account)
-  }
+    return [{ line: of(line), movementId }]
+  })
+  await joinWholeLines(trx, pairs, account)
   const { matchRules } = await readRow(trx, CashAccount, accountId, ['matchRules'])
   if (!matchRules.some(({ automatic }) => automatic)) return
   const usable = new Map<MatchRule, boolean>()

@@ -3,7 +3,7 @@ import { conflict, notFound, versionConflict } from '../../../config/errors.ts'
 import type { ApiError } from '../../../config/errors.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { emit } from '../../lib/events.ts'
+import { emit, emitAll } from '../../lib/events.ts'
 import { findRow } from '../../lib/records.ts'
 import { BankStatement, BankStatementLine } from '../models.ts'
 import type { LineRecord, StatementRecord } from '../models.ts'
@@ -76,28 +76,38 @@ export const tellStatement = async (trx: Trx, event: typeof bankStatementImporte
   })
 }
 
+type Told = { line: Pick<LineRecord, 'id' | 'bankStatementId' | 'amount'>; version: number; movementId?: string | null }
+
+/** Says that lines of one account were matched, or are open again. */
+export const tellLines = async (
+  trx: Trx,
+  event: typeof statementLineMatched,
+  told: readonly Told[],
+  { propertyId, currency }: { propertyId: string | null; currency: string },
+): Promise<void> => {
+  await emitAll(
+    trx,
+    event,
+    told.map(({ line, version, movementId = null }) => ({
+      propertyId,
+      id: line.id,
+      version,
+      data: {
+        statementLineId: line.id,
+        bankStatementId: line.bankStatementId,
+        amount: line.amount,
+        currency,
+        targetType: movementId === null ? null : ('cash_movement' as const),
+        targetId: movementId,
+      },
+    })),
+  )
+}
+
 /** Says that a line was matched, or is open again. */
 export const tellLine = (
   trx: Trx,
   event: typeof statementLineMatched,
-  line: Pick<LineRecord, 'id' | 'bankStatementId' | 'amount'>,
-  {
-    propertyId,
-    currency,
-    version,
-    movementId = null,
-  }: { propertyId: string | null; currency: string; version: number; movementId?: string | null },
-) =>
-  emit(trx, event, {
-    propertyId,
-    id: line.id,
-    version,
-    data: {
-      statementLineId: line.id,
-      bankStatementId: line.bankStatementId,
-      amount: line.amount,
-      currency,
-      targetType: movementId === null ? null : 'cash_movement',
-      targetId: movementId,
-    },
-  })
+  line: Told['line'],
+  { propertyId, currency, ...told }: { propertyId: string | null; currency: string } & Omit<Told, 'line'>,
+) => tellLines(trx, event, [{ line, ...told }], { propertyId, currency })
