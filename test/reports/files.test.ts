@@ -86,7 +86,7 @@ describe('files of statements', () => {
     return body as Told
   }
 
-  /** Where each total of the reply stands in a file: in a row of its own, or in the last row under its title. */
+  /** Places in a file of the totals of the reply: in a row of its own, or in the last row under its title. */
   const placesOf = ({ data, totals }: Told): Place[] => {
     const keys = new Set(data.map(({ key }) => key))
     const inRows = keys.has('assets') || keys.has('net_revenue') || keys.has('opening_cash')
