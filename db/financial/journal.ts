@@ -100,6 +100,16 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
   ]
 }
 
+/** The number of entries with a line of a house, as it is kept; null where more is asked than the house and the book. */
+const totalOfHouse = (bookId: string, { propertyId, ...filter }: EntryFilter, scope: Condition): Part | null => {
+  const others = Object.entries(filter).filter(([name, value]) => name !== 'bookId' && value !== undefined)
+  if (propertyId === undefined || others.length > 0 || !isAlways(scope)) return null
+  return {
+    text: `select coalesce(sum(c.n), 0)::bigint as total from list_count c where c.list = 'journal_entry_of_house' and c.property_id = ? and c.book_id = ?`,
+    values: [propertyId, bookId],
+  }
+}
+
 /** A page of a book's entries, the latest first; of those alone that have a line in `scope`, with the total of such lines. */
 export const listEntries = async (
   trx: Trx,
@@ -122,7 +132,7 @@ export const listEntries = async (
       from: 'journal_entry e',
       joins,
       conditions,
-      total: words?.entryIds === null ? countedTo('journal_entry e', conditions) : null,
+      total: words?.entryIds === null ? countedTo('journal_entry e', conditions) : totalOfHouse(book.id, filter, scope),
       order: 'e.posting_date desc, e.sequence desc',
     },
     { page, limit },

@@ -77,13 +77,11 @@ export const unread: ReadonlySet<string> = new Set(['budgets.lines', 'paymentMet
 
 const kept = 'its rows are kept for some weeks or months, and deleted by partition or age: their number is counted anew'
 const report = 'it sums what is open or moved, whatever the page'
-const found = 'the number of what is found below a filter of another table is counted'
 const work = 'requests are closed once their arrival is past, so those that wait are few; the rows made here all wait'
 
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
 export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
   'automations.list': ['the messages of 30 days of each are counted', ''],
-  'ledgerEntries.list': [found, 'propertyId'],
   'payables.ageing': [report, '', 'bookId', 'propertyId'],
   'quotes.list': [
     'quotes that have passed are counted, by the clock; they are deleted after their time',

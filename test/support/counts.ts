@@ -17,6 +17,12 @@ const wrongOfPlatform = Object.entries({ ...platformLists, audit_entry: ['day'] 
       group by of_all${by} having sum(n) <> 0`
 })
 
+const entriesOfHouses = `select tenant_id, property_id, book_id, count(distinct entry_id) as n from journal_line
+  where property_id is not null group by 1, 2, 3`
+const wrongOfHouses = `select 'journal_entry_of_house' as list, tenant_id, concat_ws(' ', property_id, book_id) as of, sum(n)::int as missed from (
+    ${entriesOfHouses} union all select tenant_id, property_id, book_id, -n from list_count where list = 'journal_entry_of_house') x
+    group by tenant_id, property_id, book_id having sum(n) <> 0`
+
 /** A statement that finds where the total of a list is not the number of its rows. */
 export const wrongTotals: string = Object.entries(countedLists)
   .map(([list, columns]) => {
@@ -26,7 +32,7 @@ export const wrongTotals: string = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
-  .concat(wrongDays, wrongOfPlatform)
+  .concat(wrongDays, wrongOfHouses, wrongOfPlatform)
   .join(' union all ')
 
 /** Changes of totals by hand, each of one list by its name: in a tenant and one of its houses. */
@@ -36,6 +42,7 @@ export const brokenTotals: Readonly<Record<string, string>> = {
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'journal_entry' limit 1)`,
   guest: `delete from list_count where (tenant_id, list, seq) =
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
+  journal_entry_of_house: `insert into list_count (tenant_id, list, property_id, book_id, n) values (:tenantId, 'journal_entry_of_house', :propertyId, :propertyId, 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }
@@ -61,6 +68,10 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
       `insert into platform_count (list${by}, n, folded) select '${table}'${by}, count(*), true from ${table} group by 1${by}`,
     )
   }
+  await sql(
+    trx,
+    `insert into list_count (list, tenant_id, property_id, book_id, n) select 'journal_entry_of_house', e.* from (${entriesOfHouses}) e`,
+  )
   for (const [table, columns] of Object.entries(countedLists)) {
     const by = columns.join(', ')
     await sql(
