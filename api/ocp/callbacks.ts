@@ -22,6 +22,7 @@ export const routes = [
     access: callback(),
     params: Obj({ callbackToken: Matching('^[A-Za-z0-9_-]{1,100}$', 100) }),
     bodyFormat: 'raw',
+    bodyLimit: 1024 * 1024,
     transaction: 'none',
     idempotency: 'off',
     returns: Bytes(['text/plain']),

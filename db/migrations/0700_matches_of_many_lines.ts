@@ -41,26 +41,31 @@ export const up = async (knex: Knex) => {
         from (select c.tenant_id, c.cash_movement_id, sum(abs(c.amount))::bigint as sum from changed c group by 1, 2) d
         where m.tenant_id = d.tenant_id and m.id = d.cash_movement_id;
       return null;
-    end $$`)
+    end $$ set enable_seqscan = off`)
   for (const tense of ['insert', 'update'])
     await knex.raw(
       `create trigger statement_match_counts_${tense} after ${tense} on statement_match referencing new table as changed
        for each statement execute function statement_match_counts()`,
     )
   await knex.raw(`drop trigger cash_movement_matching on cash_movement`)
+  // Sums and no join of both tables: its plan, made for one line, would serve thousands.
   await knex.raw(`
     create or replace function cash_movement_matching() returns trigger language plpgsql as $$
     begin
-      if exists (select from now_so n join was w on w.tenant_id = n.tenant_id and w.id = n.id and w.matched < n.matched
-        where exists (select from cash_movement r where r.tenant_id = n.tenant_id and r.reverses_id = n.id)) then
+      if exists (select from (
+          select t.tenant_id, t.id from (select n.tenant_id, n.id, n.matched from now_so n union all select w.tenant_id, w.id, -w.matched from was w) t
+          group by 1, 2 having sum(t.matched) > 0) d
+        where exists (select from cash_movement r where r.tenant_id = d.tenant_id and r.reverses_id = d.id)) then
         raise exception 'the movement was reversed' using errcode = 'PL073';
       end if;
       update cash_account a set cleared = a.cleared + d.sum
-        from (select n.tenant_id, n.cash_account_id, sum(sign(n.amount) * (n.matched - w.matched))::bigint as sum
-          from now_so n join was w on w.tenant_id = n.tenant_id and w.id = n.id and w.matched <> n.matched group by 1, 2) d
+        from (select t.tenant_id, t.cash_account_id, sum(t.matched)::bigint as sum
+          from (select n.tenant_id, n.cash_account_id, sign(n.amount) * n.matched as matched from now_so n
+                union all select w.tenant_id, w.cash_account_id, -sign(w.amount) * w.matched from was w) t
+          group by 1, 2 having sum(t.matched) <> 0) d
         where a.tenant_id = d.tenant_id and a.id = d.cash_account_id;
       return null;
-    end $$`)
+    end $$ set enable_seqscan = off`)
   await knex.raw(
     `create trigger cash_movement_matching after update on cash_movement referencing old table as was new table as now_so
      for each statement execute function cash_movement_matching()`,

@@ -74,7 +74,26 @@ export const raise = async (
   return moves
 }
 
-/** The channel after this one, or the end. */
+/** The attempt of a message's round that got furthest; one that failed only where no other is there. */
+export const bestOf = (trx: Trx, { id, round }: MessageRow) =>
+  sqlOne<Pick<MessageAttemptRow, 'status' | 'errorCode'>>(
+    trx,
+    `select status, error_code from message_attempt where message_id = ? and round = ? order by rank = 3, rank desc, created_at desc limit 1`,
+    [id, round],
+  )
+
+/** Leaves a message at what got through, where something of its round did. */
+export const standsOnSent = async (trx: Trx, message: MessageRow): Promise<boolean> => {
+  const best = message.sentAt === null ? null : await bestOf(trx, message)
+  if (!best || !['sent', 'delivered', 'read'].includes(best.status)) return false
+  await sql(trx, `update message set status = ?, reason = null, fallback_at = null, turn = turn + 1 where id = ?`, [
+    best.status,
+    message.id,
+  ])
+  return true
+}
+
+/** The channel after this one, or the end: a message of which something got through has not failed. */
 export const nextStep = async (trx: Trx, message: MessageRow, reason: string): Promise<void> => {
   const plan = message.plan as PlanStep[]
   if (message.step + 1 < plan.length) {
@@ -86,6 +105,7 @@ export const nextStep = async (trx: Trx, message: MessageRow, reason: string): P
     await enqueueDelivery(trx, { ...message, turn: message.turn + 1 })
     return
   }
+  if (await standsOnSent(trx, message)) return
   await sql(trx, `update message set status = 'failed', reason = ?, turn = turn + 1 where id = ?`, [
     reason.slice(0, 60),
     message.id,

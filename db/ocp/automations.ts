@@ -158,13 +158,13 @@ export const changeAutomation = async (
   if ('anchor' in trigger || 'anchor' in before.trigger) await planAutomation(trx, id)
 }
 
-/** Deletes an automation, and cancels what of it is not sent. The caller holds the row. Answers it as it was. */
+/** Deletes an automation, and cancels what of it is not sent; a text that left and waits for its next channel goes on. The caller holds the row. Answers it as it was. */
 export const deleteAutomation = async (trx: Trx, id: string): Promise<AutomationListed> => {
   const before = await readAutomation(trx, id)
   const cancelled = await sql<{ id: string }>(
     trx,
     `update message set status = 'cancelled', reason = 'automation_deleted', turn = turn + 1
-     where automation_id = ? and status in ('scheduled', 'queued') returning id`,
+     where automation_id = ? and status in ('scheduled', 'queued') and sent_at is null returning id`,
     [id],
   )
   await emitAll(

@@ -5,6 +5,7 @@ import type { PropertySettings } from '../../config/property-settings.ts'
 import { Email, Phone } from '../../config/schema.ts'
 import { localInstant, todayIn } from '../../config/time.ts'
 import { compile } from '../../config/validator.ts'
+import { isOfGuest } from '../guests/index.ts'
 import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -204,18 +205,21 @@ export const lockReader = async (
   return new Map(await ways)
 }
 
-/** Tells whether a campaign has written to an address already, for another of its guests. */
+/** Tells whether a campaign has written already to an address for another of its guests, or to the person under another profile. */
 const hasHadCampaign = async (
   trx: Trx,
   index: Buffer,
+  guestId: string | null,
   { id, campaignId }: Pick<MessageRow, 'id' | 'campaignId'>,
 ): Promise<boolean> =>
   campaignId !== null &&
   (await sqlOne(
     trx,
     `select a.id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
-     where a.recipient_index = ? and m.campaign_id = ? and m.id <> ? and a.status not in ('failed', 'bounced') limit 1`,
-    [index, campaignId, id],
+     where a.recipient_index = :index and m.campaign_id = :campaignId and m.id <> :id and a.status not in ('failed', 'bounced')
+     union all select a.id from message m join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id
+     where ${isOfGuest('m.guest_id', ':guestId')} and m.campaign_id = :campaignId and m.id <> :id and a.status not in ('failed', 'bounced') limit 1`,
+    { index, campaignId, id, guestId },
   )) !== null
 
 /** Messages to one number that strangers may bring about: so many in so many minutes. */
@@ -277,7 +281,7 @@ export const checkStep = async (
     return { cause: 'recipient_suppressed' }
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))
     return { cause: 'consent_missing' }
-  if (await hasHadCampaign(trx, index, message)) return { cause: 'already_sent' }
+  if (await hasHadCampaign(trx, index, reader.guestId, message)) return { cause: 'already_sent' }
   const strange = kind === 'email' ? null : await strangersCause(trx, index, message)
   if (strange) return { cause: strange }
   if (message.urgency === 'normal') {

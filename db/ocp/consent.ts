@@ -30,9 +30,13 @@ export const holdGuest = async (trx: Trx, guestId: string | null): Promise<strin
     guestId,
   ])
   if (!found) return null
-  const [guest] = await sql<{ status: string }>(trx, `select status from guest where id = ? for no key update`, [
-    found.id,
-  ])
+  const [guest] = await sql<{ status: string; mergedIntoId: string | null }>(
+    trx,
+    `select status, merged_into_id from guest where id = ? for no key update`,
+    [found.id],
+  )
+  // It was merged while this waited for it: its survivor is held as well.
+  if (guest?.mergedIntoId) return holdGuest(trx, guest.mergedIntoId)
   return guest?.status === 'active' ? found.id : null
 }
 

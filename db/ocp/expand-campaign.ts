@@ -1,13 +1,14 @@
 import { campaignCompleted, messageCancelled, messageQueued } from '../../config/events/ocp.ts'
 import { messagesDeliver } from '../../jobs/ocp.ts'
+import { audit } from '../lib/audit.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueueAll } from '../lib/enqueue.ts'
 import { emitAll } from '../lib/events.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { RowOf } from '../lib/models.ts'
-import { nextAudience } from './audience.ts'
-import { cancelCampaign, tellCampaign } from './campaigns.ts'
+import { countAudience, nextAudience } from './audience.ts'
+import { cancelCampaign, mostRecipients, tellCampaign } from './campaigns.ts'
 import { factsOf, gateOfNext } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import type { Segment } from './rules/segment.ts'
@@ -52,6 +53,20 @@ const make = async (trx: Trx, row: Row, guestIds: readonly string[]): Promise<vo
   await emitAll(trx, messageQueued, await factsOf(trx, 'queued', ids))
 }
 
+/** Counts the audience of a scheduled campaign anew when its time has come; one that has grown beyond the limit meanwhile is cancelled. */
+const isStillWithin = async (trx: Trx, { id, propertyId, segment, plan }: Row): Promise<boolean> => {
+  const { audience, excluded } = await countAudience(trx, propertyId, segment, plan)
+  await sql(trx, `update campaign set audience = ?, excluded = ?::jsonb where id = ?`, [
+    audience,
+    JSON.stringify(excluded),
+    id,
+  ])
+  if (audience <= mostRecipients) return true
+  await audit(trx, { action: 'campaign.cancel', subjectType: 'Campaign', subjectId: id, reason: 'audience_too_large' })
+  await cancelCampaign(trx, id)
+  return false
+}
+
 /**
  * Makes the next messages of a campaign: each guest has one, whatever is repeated, since the cursor moves in the transaction that makes them. `wait` while
  * enough of them wait to leave.
@@ -64,6 +79,7 @@ export const expandCampaign = async (trx: Trx, id: string): Promise<'more' | 'wa
     await cancelCampaign(trx, id)
     return 'done'
   }
+  if (row.status === 'scheduled' && !(await isStillWithin(trx, row))) return 'done'
   const waiting = await sqlOne<{ count: number }>(
     trx,
     `select count(*) as count from message where campaign_id = ? and status in ('queued', 'scheduled')`,

@@ -49,14 +49,19 @@ export const registerInbound = (heardBy: Listener): void => {
 
 const longest = 10_000
 
-/** The one guest with this address, of a merged profile its survivor; null where there is none or more than one. */
-const guestWith = async (trx: Trx, kind: MessageChannelRow['kind'], index: Buffer): Promise<string | null> => {
+/** The guests with this address, of a merged profile its survivor, in the order of ids; `most` of them at most. */
+const guestsWith = async (
+  trx: Trx,
+  kind: MessageChannelRow['kind'],
+  index: Buffer,
+  most: number | null,
+): Promise<string[]> => {
   const rows = await sql<{ id: string }>(
     trx,
-    `select distinct coalesce(merged_into_id, id) as id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? limit 2`,
-    [index],
+    `select distinct coalesce(merged_into_id, id) as id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? order by 1 limit ?`,
+    [index, most],
   )
-  return rows.length === 1 ? (rows[0]?.id ?? null) : null
+  return rows.map(({ id }) => id)
 }
 
 /** The stay that a guest, under any profile, most likely writes about by the day of its house: in the house, else the next arrival, else the last departure of thirty days. */
@@ -107,13 +112,17 @@ const issueOf = async (
 
 /**
  * Takes what a guest has written (R15): once, in the conversation with the address, linked to the guest and the stay where they are known. A stop word, alone,
- * ends all messages to the address on this channel, and the guest's consent to it (R14). Answers whether it was new.
+ * ends all messages to the address on this channel, and the consent of every guest who has the address (R14). Answers whether it was new.
  */
 export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inbound): Promise<boolean> => {
   const { kind, propertyId } = channel
   const index = addressIndex(trx, kind, inbound.from)
-  const known = await guestWith(trx, kind, index)
-  const guestId = await holdGuest(trx, known)
+  const isStop = inbound.isOptOut || isStopWord(inbound.text)
+  // Two tell that it is not known who wrote; a stop word is all of theirs.
+  const known = await guestsWith(trx, kind, index, isStop ? null : 2)
+  const held: (string | null)[] = []
+  for (const id of isStop || known.length === 1 ? known : []) held.push(await holdGuest(trx, id))
+  const guestId = known.length === 1 ? (held[0] ?? null) : null
   const reservationId = await stayOf(trx, propertyId, guestId)
   const contact = { propertyId, kind, index, address: inbound.from }
   const id = randomUUID()
@@ -149,9 +158,9 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
   await emitMessage(trx, 'received', id, { kind })
   const issueId = await issueOf(trx, { propertyId, index }, inbound.inReplyTo)
   await listener?.(trx, { messageId: id, conversationId, propertyId, issueId, text })
-  if (inbound.isOptOut || isStopWord(inbound.text)) {
+  if (isStop) {
     await suppress(trx, { kind, address: inbound.from, scope: 'all', cause: 'stop', messageId: id })
-    await withdrawConsent(trx, guestId, kind, 'message')
+    for (const one of held) await withdrawConsent(trx, one, kind, 'message')
   }
   return true
 }

@@ -3,7 +3,7 @@ import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
-import { holdGuestOf, lockAttempt, meter, nextStep, raise, suppressFor, tenantOf } from './attempts.ts'
+import { holdGuestOf, lockAttempt, meter, nextStep, raise, standsOnSent, suppressFor, tenantOf } from './attempts.ts'
 import type { Loaded } from './attempts.ts'
 import { withdrawConsent } from './consent.ts'
 import { emitMessage } from './queue.ts'
@@ -138,7 +138,7 @@ export const markUnknown = async (trx: Trx, message: MessageRow, code: string): 
 /** Gives an unknown attempt up: once more would be twice, or was tried already. */
 export const failUnknown = async (trx: Trx, { message, attempt }: Loaded): Promise<void> => {
   await raise(trx, attempt, 'failed', { code: 'outcome_unknown' })
-  if (message.status !== 'sending') return
+  if (message.status !== 'sending' || (await standsOnSent(trx, message))) return
   await sql(trx, `update message set status = 'failed', reason = 'outcome_unknown', turn = turn + 1 where id = ?`, [
     message.id,
   ])

@@ -4,9 +4,10 @@ import type { StoredSettings } from '../../config/property-settings.ts'
 import { later, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { hasFeature } from '../lib/features.ts'
-import type { MessageAttemptRow, MessageRow } from '../rows.ts'
+import type { MessageRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
 import { accountOf, callbackUrl, fromAddressOf } from './channel-accounts.ts'
+import { bestOf, standsOnSent } from './attempts.ts'
 import { checkStep, lockReader } from './checks.ts'
 import type { StepCause, UsableStep } from './checks.ts'
 import { holdGuest } from './consent.ts'
@@ -47,7 +48,9 @@ export const propertyOf = (trx: Trx, propertyId: string) =>
 
 type Ended = 'suppressed' | 'expired' | 'failed' | 'cancelled'
 
+/** Ends a message; one of which something got through stands on that. */
 export const endMessage = async (trx: Trx, message: MessageRow, status: Ended, reason: string): Promise<void> => {
+  if (await standsOnSent(trx, message)) return
   await sql(trx, `update message set status = ?, reason = ?, turn = turn + 1 where id = ?`, [
     status,
     reason,
@@ -66,15 +69,7 @@ const postpone = async (trx: Trx, message: MessageRow, at: Date): Promise<void> 
 
 /** The plan is used up: what was sent stays sent, else the first cause says why nothing was. */
 const endOfPlan = async (trx: Trx, message: MessageRow, cause: StepCause | null): Promise<string> => {
-  const best = await sqlOne<Pick<MessageAttemptRow, 'status' | 'errorCode'>>(
-    trx,
-    `select status, error_code from message_attempt where message_id = ? and round = ? order by rank = 3, rank desc, created_at desc limit 1`,
-    [message.id, message.round],
-  )
-  if (best && ['sent', 'delivered', 'read'].includes(best.status)) {
-    await sql(trx, `update message set status = ?, turn = turn + 1 where id = ?`, [best.status, message.id])
-    return best.status
-  }
+  const best = await bestOf(trx, message)
   if (best) await endMessage(trx, message, 'failed', best.errorCode ?? 'refused')
   else await endMessage(trx, message, 'suppressed', cause ?? 'no_channel')
   return cause ?? 'refused'

@@ -20,6 +20,7 @@ import { openDoors, startDesks } from './desk.ts'
 import { openInboxes } from './no-sayers.ts'
 import { openOffers } from './offers.ts'
 import { hireStaff, startStaff } from './staff.ts'
+import { openCampaigns } from './letters.ts'
 import { planOf, shown } from './plan.ts'
 import type { FaultName } from './plan.ts'
 import { deathsOf, evidenceOf, furnish, linesOf } from './setting.ts'
@@ -93,10 +94,11 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
     const inboxes = await openInboxes(houses, hired)
     await openOffers(houses)
     await town.fleet.ready()
+    const apis = town.fleet.of('api').map((each) => each.baseUrl)
+    const letters = await openCampaigns(houses, { apis, inboxes, afterMs: (options.minutes * 60_000) / 3 })
     say('ready')
     const left: Left = { effects: [], poisoned: [], missed: [] }
     const ledger = openLedger(join(folder, 'commands.jsonl'))
-    const apis = town.fleet.of('api').map((each) => each.baseUrl)
     const load = startLoad({
       apis,
       houses,
@@ -131,7 +133,7 @@ export const campaign = async (options: Options, { built, folder, services }: Pl
       const over = await untilOver(database)
       say(`over after ${over.rounds} rounds, ${over.left} left`)
       say(`reconciled: ${await untilReconciled(database)} days are not balanced`)
-      const evidence = evidenceOf(town, ledger, left, { removed, refusals: load.refusals })
+      const evidence = evidenceOf(town, ledger, left, { removed, refusals: [...letters, ...load.refusals] })
       const violations = await check(database, evidence)
       if (quiet.left.length > 0)
         violations.push({

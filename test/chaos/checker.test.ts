@@ -21,7 +21,8 @@ import type { Evidence } from './evidence.ts'
 import { reconcileAll } from './heal.ts'
 import type { GatewayDeed } from './gateway.ts'
 import { openInboxes, sayAtDesk, sayByLink, sayByWord } from './no-sayers.ts'
-import type { Refusal } from './no-sayers.ts'
+import type { Door, Refusal } from './no-sayers.ts'
+import { announceArrivals, launchTo, openReaders, textInVain } from './letters.ts'
 import { openOffers } from './offers.ts'
 import type { Command, DeskAction } from './ledger.ts'
 
@@ -148,7 +149,24 @@ describe('the checker of a campaign', () => {
     })
     await serve(String(made.id), key, (action, path, given) => post(action, path, undefined, given))
     await world.drain()
+    await write(door, commands.findLast(({ action }) => action === 'public.reservations.hold')?.subject ?? '')
     return commands
+  }
+
+  /** A campaign whose readers did not all agree, a mail before each arrival, and a text of which nothing is heard. */
+  const write = async (inbox: Door, bookingId: string) => {
+    const opened = await openReaders(house, { apis: [world.baseUrl], inbox, tag: 'camp', many: 2 })
+    refusals.push(...opened.refusals)
+    await world.drain()
+    await launchTo(house, 'camp')
+    await announceArrivals(house, 'tomorrow')
+    const id = await textInVain(house, bookingId)
+    await world.drain()
+    const { admin } = world.database
+    await admin.raw(`update jobs set run_at = now() where kind = 'messages.fall-back' and payload->>'messageId' = ?`, [
+      id,
+    ])
+    await world.drain()
   }
 
   before(async () => {
@@ -209,6 +227,7 @@ describe('the checker of a campaign', () => {
       'email all',
       'whatsapp all',
       'email marketing',
+      'email all',
     ])
     expect(await check(world.database.admin, evidence)).to.deep.equal([])
   })

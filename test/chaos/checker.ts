@@ -6,6 +6,7 @@ import { isDeskAction } from './desk-commands.ts'
 import { missedAfterMs, none } from './evidence.ts'
 import type { Check, Evidence } from './evidence.ts'
 import { hookChecks } from './hooks.ts'
+import { letterChecks } from './letter-checks.ts'
 import { messageChecks } from './message-checks.ts'
 import { moneyChecks } from './money-checks.ts'
 import { refusalChecks } from './refusal-checks.ts'
@@ -19,6 +20,7 @@ export const checks: Record<string, Check> = {
   ...hookChecks,
   ...deskChecks,
   ...messageChecks,
+  ...letterChecks,
   ...refusalChecks,
   'no payment, refund or hold is left open': none(
     `select 'payment' as what, id, status from payment where status in ('created', 'unknown', 'requires_action', 'processing')

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { doctoredDesk } from './doctored-desk.ts'
+import { doctoredLetters } from './doctored-letters.ts'
 import { doctoredMessages } from './doctored-messages.ts'
 import type { Command } from './ledger.ts'
 import type { Evidence } from './evidence.ts'
@@ -274,5 +275,6 @@ export const doctored: readonly Doctored[] = [
     }),
   },
   ...doctoredMessages,
+  ...doctoredLetters,
   ...doctoredDesk,
 ]

@@ -7,7 +7,8 @@ import { insistentClient } from './client.ts'
 import { holdAsGuest } from './guest.ts'
 import type { Guest } from './guest.ts'
 import { quiescence, replayInnocent, untilOver, untilReconciled } from './heal.ts'
-import { missedWithinMs, nameOf } from './points.ts'
+import { begin } from './letter-stories.ts'
+import { isOfLetters, missedWithinMs, nameOf } from './points.ts'
 import type { Case } from './points.ts'
 import { randomOf } from './random.ts'
 import { ends, foundOf, play } from './stories.ts'
@@ -16,7 +17,14 @@ import type { Scene } from './stories.ts'
 /** A case whose point was reached or not, with the guest whose outcome tells the rest, and the jobs of its kind that were under way when it was. */
 export type Reached = { case: Case; problem: string | null; guest: Guest | null; at: Date; jobIds: string[] }
 
+/** The house of most stories, and one that writes more. */
+export type Scenes = { plain: Scene; letters: Scene }
+
 const reachedWithinMs = 40_000
+
+/** The step of a story that leads to its point; that of letters comes after all that would come to the point before it. */
+const stepOf = async (scene: Scene, one: Case, guest: Guest): Promise<() => Promise<void>> =>
+  isOfLetters(one.story) ? begin(scene, one.story, guest) : () => play(scene, one, guest)
 
 const underWay = async (database: Knex, kind: string): Promise<string[]> =>
   (
@@ -26,7 +34,8 @@ const underWay = async (database: Knex, kind: string): Promise<string[]> =>
   ).map((row) => row.id)
 
 /** Lets the one process of its kind die at a point, once, while a guest books. What follows from it is not waited for. */
-export const reach = async (scene: Scene, one: Case, number: number): Promise<Reached> => {
+export const reach = async (scenes: Scenes, one: Case, number: number): Promise<Reached> => {
+  const scene = isOfLetters(one.story) ? scenes.letters : scenes.plain
   const { town, database, house, ledger, folder } = scene
   const name = nameOf(one)
   const marker = join(folder, `reached-${number}`)
@@ -48,11 +57,15 @@ export const reach = async (scene: Scene, one: Case, number: number): Promise<Re
     from: `127.9.${number % 250}.${(number % 200) + 2}`,
   })
   if (!guest) return { case: one, problem: 'nothing could be held', guest, at: new Date(), jobIds: [] }
-  if (!isOfHold) await arm()
-  const stuck = await play(scene, one, guest).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
+  const stuck = await stepOf(scene, one, guest)
+    .then(async (step) => {
+      if (!isOfHold) await arm()
+      await step()
+    })
+    .then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
   const reached = await until(() => existsSync(marker), { withinMs: reachedWithinMs, everyMs: 50, what: name }).catch(
     () => false,
   )

@@ -5,11 +5,14 @@ import { closeDatabase, makeKnex } from '../../db/lib/connection.ts'
 import type { Places } from './campaign.ts'
 import { check } from './checker.ts'
 import type { Violation } from './checker.ts'
+import type { House } from '../support/factories.ts'
 import { conclude, reach, survivals } from './enumerate.ts'
 import type { Reached } from './enumerate.ts'
 import { mend } from './heal.ts'
 import { openLedger } from './ledger.ts'
 import { openInboxes } from './no-sayers.ts'
+import type { Refusal } from './no-sayers.ts'
+import { openOffers } from './offers.ts'
 import { batchesOf, cases, chosenOf, nameOf } from './points.ts'
 import { deathsOf, evidenceOf, furnish } from './setting.ts'
 import type { Scene } from './stories.ts'
@@ -34,24 +37,32 @@ export const enumeration = async (parts: string, { built, folder, services }: Pl
     process.stdout.write(`${line}\n`)
   }
   try {
-    const [house] = await furnish(town)
-    if (!house) throw new Error('there is no house')
+    const houses = await furnish(town)
+    const [house] = houses
+    const writing = houses.find(({ tenantId }) => tenantId !== house?.tenantId)
+    if (!house || !writing) throw new Error('there is no house')
+    await openOffers([writing])
     await mend(town)
     const ledger = openLedger(join(folder, 'commands.jsonl'))
     const database = makeKnex(town.adminUrl(), 4)
     try {
-      const inbox = (await openInboxes([house], await hireStaff([house]))).get(house.propertyId)
-      if (!inbox) throw new Error('the house hears no mail')
-      const scene: Scene = { town, database, house, ledger, folder, inbox, refusals: [] }
+      const inboxes = await openInboxes([house, writing], await hireStaff([house, writing]))
+      const sceneIn = (place: House): Scene => {
+        const inbox = inboxes.get(place.propertyId)
+        if (!inbox) throw new Error('the house hears no mail')
+        return { town, database, house: place, ledger, folder, inbox, refusals }
+      }
+      const refusals: Refusal[] = []
+      const scenes = { plain: sceneIn(house), letters: sceneIn(writing) }
       let number = 0
       for (const batch of batchesOf(chosen, together)) {
         const started = Date.now()
         const reached: Reached[] = []
-        for (const one of batch) reached.push(await reach(scene, one, number++))
-        const problems = await conclude(scene, reached)
+        for (const one of batch) reached.push(await reach(scenes, one, number++))
+        const problems = await conclude(scenes.plain, reached)
         const found = await check(
           database,
-          evidenceOf(town, ledger, { effects: [], poisoned: [], missed: [] }, { refusals: scene.refusals }),
+          evidenceOf(town, ledger, { effects: [], poisoned: [], missed: [] }, { refusals }),
         )
         for (const { name, problem } of problems) found.push({ rule: name, count: 1, examples: [problem] })
         violations.push(...found)

@@ -12,25 +12,45 @@ type Row = {
   /** Calls beyond the first that were allowed for an attempt whose fate was unknown. */
   resends: number
   wasUnknown: boolean
-  /** It was given up, its fate unknown, after its address had refused such messages. */
+  /** An attempt on the channel says so. */
+  isSent: boolean
+  /** The message says that it was sent, and no attempt does. */
+  isUnfounded: boolean
+  /** It was given up, its fate unknown: one of a campaign, or one whose address had refused such messages by then. */
   isGivenUp: boolean
+  /** A channel of the plan before the one that the message has come to. */
+  isPassed: boolean
+  isCampaign: boolean
 }
 
 /**
- * Copies that arrived outside, by message. A text is known by the carrier's id; one whose sender never read that says which event and stay it is of.
+ * Copies that arrived outside, by message and channel. A text is known by the carrier's id; one whose sender never read that says which event and stay it is of.
  */
 const arrivalsOf = (
   { mails, texts }: Pick<Evidence, 'mails' | 'texts'>,
   bySid: ReadonlyMap<string, string>,
 ): Map<string, number> => {
   const arrived = new Map<string, number>()
-  const add = (key: string | null) => key !== null && arrived.set(key, (arrived.get(key) ?? 0) + 1)
-  for (const { messageId } of mails) add(messageOf(messageId))
+  const add = (key: string) => arrived.set(key, (arrived.get(key) ?? 0) + 1)
+  for (const { messageId } of mails) add(`email ${messageOf(messageId)}`)
   for (const { sid, to, body, contentVariables } of texts) {
     const words = contentVariables === '' ? body : String(Object.values(JSON.parse(contentVariables) as object)[0])
-    add(bySid.get(sid) ?? `${to.startsWith('whatsapp:') ? 'whatsapp' : 'sms'} ${words}`)
+    add(`${to.startsWith('whatsapp:') ? 'whatsapp' : 'sms'} ${bySid.get(sid) ?? words}`)
   }
   return arrived
+}
+
+const isOver = ['sent', 'delivered', 'read', 'suppressed', 'expired', 'cancelled']
+
+/** Tells whether as many copies of a message arrived on a channel as its attempts there allow. */
+const isRight = (row: Row, copies: number): boolean => {
+  // One of a campaign comes once at most, whatever becomes of its sender.
+  if (row.isCampaign && copies > 1) return false
+  const isAllowed = row.wasUnknown && copies <= 1 + row.resends
+  if (!row.isPassed && row.status === 'failed') return row.isGivenUp && isAllowed
+  if (row.isUnfounded || (!row.isPassed && !isOver.includes(row.status))) return false
+  if (row.isSent) return copies === 1 || (copies > 1 && row.wasUnknown)
+  return copies === 0 || isAllowed
 }
 
 export const messageChecks: Record<string, Check> = {
@@ -69,18 +89,21 @@ export const messageChecks: Record<string, Check> = {
   'every message that is sent has arrived, and arrives once where its fate was seen': async (database, evidence) => {
     const rows = await sql<Row>(
       database,
-      `select m.id, m.status, m.reason, m.plan->m.step->>'channel' as kind, count(a.id)::int as attempts, coalesce(sum(a.resends), 0)::int as resends,
+      `select m.id, m.status, m.reason, k.kind, k.place < m.step as is_passed, m.origin = 'campaign' as is_campaign, coalesce(sum(a.resends), 0)::int as resends,
          split_part(e.type, '.', 2) || ' ' || b.number || '-' || r.position as name,
+         coalesce(bool_or(a.status in ('sent', 'delivered', 'read')), false) as is_sent,
+         m.status in ('sent', 'delivered', 'read') and not exists (select from message_attempt o
+           where o.tenant_id = m.tenant_id and o.message_id = m.id and o.status in ('sent', 'delivered', 'read')) as is_unfounded,
          coalesce(bool_or(a.status = 'unknown' or a.resends > 0 or exists (select from jsonb_array_elements(a.proof) p where p->>'status' = 'unknown')), false) as was_unknown,
-         m.status = 'failed' and m.reason = 'outcome_unknown' and exists (select from suppression s join event f on f.tenant_id = s.tenant_id and f.type = 'message.failed'
-           and f.entity->>'id' = m.id::text and f.occurred_at > s.created_at
-           where s.tenant_id = m.tenant_id and s.kind = m.plan->m.step->>'channel' and (s.scope = 'all' or m.purpose = 'marketing')
-             and s.address_index in (select y.recipient_index from message_attempt y where y.tenant_id = m.tenant_id and y.message_id = m.id)) as is_given_up
-       from message m join message_template t on t.tenant_id = m.tenant_id and t.id = m.template_id
-       left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id
+         m.status = 'failed' and m.reason = 'outcome_unknown' and (m.origin = 'campaign' or exists (select from suppression s
+           join event f on f.tenant_id = s.tenant_id and f.type = 'message.failed' and f.entity->>'id' = m.id::text and f.occurred_at > s.created_at
+           where s.tenant_id = m.tenant_id and s.kind = k.kind and (s.scope = 'all' or m.purpose = 'marketing')
+             and s.address_index in (select y.recipient_index from message_attempt y where y.tenant_id = m.tenant_id and y.message_id = m.id))) as is_given_up
+       from message m cross join lateral (select channel->>'channel' as kind, at - 1 as place from jsonb_array_elements(m.plan) with ordinality p (channel, at)) k
+       left join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id and a.kind = k.kind
        left join event e on e.tenant_id = m.tenant_id and e.id = m.event_id
        left join reservation r on r.tenant_id = m.tenant_id and r.id = m.reservation_id left join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-       where m.scheduled_for < now() group by m.tenant_id, m.id, e.type, b.number, r.position`,
+       where m.direction = 'outbound' and m.scheduled_for < now() and k.place <= m.step group by m.tenant_id, m.id, k.kind, k.place, e.type, b.number, r.position`,
     )
     const texts = await sql<{ sid: string; messageId: string }>(
       database,
@@ -88,15 +111,8 @@ export const messageChecks: Record<string, Check> = {
     )
     const arrived = arrivalsOf(evidence, new Map(texts.map(({ sid, messageId }) => [sid, messageId])))
     return rows.flatMap((row) => {
-      const copies = (arrived.get(row.id) ?? 0) + (arrived.get(`${row.kind} ${row.name}`) ?? 0)
-      const isSent = ['sent', 'delivered', 'read'].includes(row.status)
-      const isOver = ['suppressed', 'expired', 'cancelled'].includes(row.status)
-      const isRight = row.isGivenUp
-        ? row.wasUnknown && copies <= 1 + row.resends
-        : isSent
-          ? copies === 1 || (copies > 1 && row.wasUnknown)
-          : isOver && copies === 0
-      return isRight ? [] : [{ ...row, copies }]
+      const copies = (arrived.get(`${row.kind} ${row.id}`) ?? 0) + (arrived.get(`${row.kind} ${row.name}`) ?? 0)
+      return isRight(row, copies) ? [] : [{ ...row, copies }]
     })
   },
 }

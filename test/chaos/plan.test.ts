@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { crashPoints } from '../../config/crash.ts'
 import { faults, planOf } from './plan.ts'
 import type { FaultName } from './plan.ts'
-import { cases } from './points.ts'
+import { cases, nameOf } from './points.ts'
 
 const minutes = (count: number) => count * 60_000
 const names = Object.keys(faults) as FaultName[]
@@ -38,6 +38,16 @@ describe('the plan of a campaign', () => {
   it('draws from some faults where that is asked for', () => {
     const plan = planOf(1, minutes(3), ['kill redis', 'kill worker'])
     expect(new Set(plan.map((one) => one.name))).to.deep.equal(new Set(['kill redis', 'kill worker']))
+  })
+
+  it('has a case at the beginning, the commit and the end of every kind of job that makes messages to guests or sends them', () => {
+    const kinds = ['trigger', 'plan-automation', 'expand-campaign', 'deliver', 'fall-back', 'resolve-unknown']
+    const wanted = kinds.flatMap((verb) =>
+      ['job.claimed', 'job.completing', 'job.committed'].map((point) => `${point}/messages.${verb}`),
+    )
+    const campaigns = cases.filter(({ story }) => story === 'campaign').map(({ kind }) => kind)
+    expect(wanted.filter((name) => !cases.some((one) => nameOf(one) === name))).to.deep.equal([])
+    expect([...new Set(campaigns)].toSorted()).to.deep.equal(['messages.deliver', 'messages.expand-campaign', 'send'])
   })
 
   it('has a case for every point to die at', () => {

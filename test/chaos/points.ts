@@ -28,6 +28,12 @@ export type Story =
   | 'unheard'
   /** Pays, says no to mail, writes to the house and cancels: each word comes several times, and in any order. */
   | 'words'
+  /** Books; then the house launches a campaign. */
+  | 'campaign'
+  /** Books; then a text of which nothing is heard makes room for a mail. */
+  | 'silent'
+  /** Books; then the house asks for a mail before each arrival. */
+  | 'dated'
   /** Books while the clock asks for a kind. */
   | 'slot'
   /** Books and is given a room; then the clock asks. */
@@ -71,6 +77,12 @@ export const cases: readonly Case[] = [
     'messages.deliver': 'book',
     'messages.resolve-unknown': 'unheard',
   }),
+  ...every(outside, 'worker', {
+    'messages.expand-campaign': 'campaign',
+    'messages.plan-automation': 'dated',
+  }),
+  ...every(outside, 'worker', { 'messages.deliver': 'campaign' }),
+  ...every(outside, 'worker', { 'messages.deliver': 'silent' }),
   ...every(inDatabase, 'worker', {
     'payments.process-callback': 'book',
     'inventory.confirm-paid': 'book',
@@ -79,6 +91,7 @@ export const cases: readonly Case[] = [
     'ledger.post': 'book',
     'messages.trigger': 'book',
     'messages.process-callback': 'words',
+    'messages.fall-back': 'silent',
   }),
   ...schedules.flatMap(({ job }) => bySlot(job.name, job.name)),
   ...bySlot('inventory.recount', 'maintenance.request-recounts'),
@@ -88,6 +101,8 @@ export const cases: readonly Case[] = [
   ...every(ofPart, 'worker', { 'payments.sweep': 'unread', 'inventory.sweep-holds': 'lapse' }),
   ...bySlot('inventory.recount', 'maintenance.request-recounts', ofPart),
   ...bySlot('inventory.repack', 'maintenance.request-repacks', ofPart, 'placed'),
+  ...every(aroundCall, 'worker', { send: 'campaign' }),
+  ...every(aroundCall, 'worker', { send: 'silent' }),
   ...every(aroundCall, 'worker', { submit: 'book', cancel: 'supersede', refund: 'cancel', send: 'book' }),
   ...every(['job.failed'], 'worker', { 'payments.submit': 'busy' }),
   ...every(ofRelay, 'relay', { payments: 'book', inventory: 'book', ledger: 'book', messages: 'book' }),
@@ -102,10 +117,16 @@ export const cases: readonly Case[] = [
 
 export const nameOf = ({ point, kind }: Pick<Case, 'point' | 'kind'>) => (kind === '' ? point : `${point}/${kind}`)
 
-/** Those of which a part of the name is said, separated by commas; all where nothing is. */
+/** The stories that begin in a house that writes more than others, and only then wait for a process to die. */
+export const isOfLetters = (story: Story): story is 'campaign' | 'silent' | 'dated' =>
+  story === 'campaign' || story === 'silent' || story === 'dated'
+
+/** Those of which a part of the name or the story is said, separated by commas; all where nothing is. */
 export const chosenOf = (parts: string): Case[] => {
   const wanted = parts.split(',').filter(Boolean)
-  return cases.filter((one) => wanted.length === 0 || wanted.some((part) => nameOf(one).includes(part)))
+  return cases.filter(
+    (one) => wanted.length === 0 || wanted.some((part) => `${nameOf(one)} ${one.story}`.includes(part)),
+  )
 }
 
 /**

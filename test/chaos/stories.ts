@@ -7,6 +7,7 @@ import type { Guest } from './guest.ts'
 import type { Ledger } from './ledger.ts'
 import { sayByWord, tell } from './no-sayers.ts'
 import type { Door, Refusal } from './no-sayers.ts'
+import { isOfLetters } from './points.ts'
 import type { Case, Story } from './points.ts'
 import type { Town } from './town.ts'
 
@@ -25,6 +26,9 @@ export const ends: Record<Story, Found> = {
   unreturned: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
   unheard: { booking: 'confirmed', payments: 'captured', refunds: '' },
   words: { booking: 'cancelled', payments: 'captured', refunds: 'succeeded' },
+  campaign: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  silent: { booking: 'confirmed', payments: 'captured', refunds: '' },
+  dated: { booking: 'confirmed', payments: 'captured', refunds: '' },
   slot: { booking: 'confirmed', payments: 'captured', refunds: '' },
   placed: { booking: 'confirmed', payments: 'captured', refunds: '' },
 }
@@ -128,6 +132,7 @@ const lapsed = `update booking set hold_expires_at = now() - interval '1 second'
 
 /** Plays a story up to the step that its case is about; the rest follows by itself. */
 export const play = async (scene: Scene, { story, slot }: Case, guest: Guest): Promise<void> => {
+  if (isOfLetters(story)) throw new Error(`${story} is begun before a process waits to die`)
   const { town, database } = scene
   const confirmed = () =>
     until(async () => (await foundOf(database, guest.bookingId)).booking === 'confirmed', {

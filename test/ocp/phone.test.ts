@@ -11,44 +11,22 @@ import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailPeer } from '../support/messages.ts'
-import { startTwilioPeer } from '../support/twilio-peer.ts'
-import type { TwilioPeer } from '../support/twilio-peer.ts'
+import { useTwilio } from '../support/twilio.ts'
 
 const minute = 60_000
 
 describe('messages by SMS and WhatsApp', () => {
   const world = useDatabase()
   const mail = useMailPeer()
-  const unset = { ...settings.twilio }
-  let peer: TwilioPeer
+  const twilio = useTwilio()
   let house: House
 
-  before(async () => {
-    peer = await startTwilioPeer()
-    Object.assign(settings.twilio, {
-      accountSid: peer.accountSid,
-      authToken: peer.authToken,
-      baseUrl: peer.baseUrl,
-      from: '+15005550006',
-      whatsappFrom: '+15005550007',
-    })
-  })
-  after(async () => {
-    Object.assign(settings.twilio, unset)
-    await peer.stop()
-  })
   beforeEach(async () => {
-    peer.behave('accept')
-    peer.texts.splice(0)
     // Jobs that an earlier test left for later do not belong to this one.
     await world.database.admin.raw('delete from jobs; delete from provider_gate')
     house = await makeHouse({ deposit: null })
     await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
   })
-  afterEach(() => {
-    expect(peer.misuses).to.deep.equal([])
-  })
-
   const queue = (request: Partial<Parameters<typeof queueMessage>[1]> = {}) =>
     house.inHouse((trx) =>
       queueMessage(trx, {
@@ -69,11 +47,11 @@ describe('messages by SMS and WhatsApp', () => {
   it('go through Twilio, and stay the only one where they are delivered', async () => {
     const id = await queue()
     await deliverAll()
-    expect(peer.texts).to.have.length(1)
-    expect(peer.texts[0]).to.include({ to: '+5524999990000', from: '+15005550006' })
-    expect(peer.texts[0]?.body).to.contain('faça seu registro')
+    expect(twilio.peer.texts).to.have.length(1)
+    expect(twilio.peer.texts[0]).to.include({ to: '+5524999990000', from: '+15005550006' })
+    expect(twilio.peer.texts[0]?.body).to.contain('faça seu registro')
     const [attempt] = await attemptsOf(house)
-    expect(attempt).to.include({ status: 'sent', providerId: peer.texts[0]?.sid, segments: 1 })
+    expect(attempt).to.include({ status: 'sent', providerId: twilio.peer.texts[0]?.sid, segments: 1 })
     await house.inHouse((trx) => applyReport(trx, attempt?.id ?? '', { status: 'delivered' }))
     await deliverAll(31 * minute)
     expect(mail.peer.mails).to.deep.equal([])
@@ -83,7 +61,7 @@ describe('messages by SMS and WhatsApp', () => {
   it('fall back to mail where nothing said that they arrived, and note a delivery that comes later', async () => {
     await queue()
     await deliverAll(31 * minute)
-    expect(peer.texts).to.have.length(1)
+    expect(twilio.peer.texts).to.have.length(1)
     expect(mail.peer.mails).to.have.length(1)
     expect(await statuses()).to.deep.equal(['sms sent', 'email sent'])
     const [text] = await attemptsOf(house)
@@ -103,7 +81,7 @@ describe('messages by SMS and WhatsApp', () => {
     expect((await messagesOf(house))[0]).to.include({ id, status: 'failed', reason: 'twilio_30003' })
     await say('delivered')
     expect((await messagesOf(house))[0]).to.include({ status: 'delivered', reason: null })
-    expect(peer.texts).to.have.length(1)
+    expect(twilio.peer.texts).to.have.length(1)
   })
 
   it('spare the next channel when the delivery comes before its turn', async () => {
@@ -144,24 +122,24 @@ describe('messages by SMS and WhatsApp', () => {
       await house.inHouse((trx) =>
         sql(trx, `update suppression set lifted_at = now(), lift_reason = 'test' where lifted_at is null`),
       )
-      peer.behave(behaviour)
+      twilio.peer.behave(behaviour)
       const id = await queue()
       await deliverAll()
       const attempts = await attemptsOf(house, id ?? '')
       expect(attempts.map((one) => one.errorCode)).to.deep.equal([code, null])
       expect(JSON.stringify(attempts), 'also where the provider repeats the number').not.to.contain('99999')
       expect(mail.peer.mails).to.have.length(1)
-      peer.behave('accept')
+      twilio.peer.behave('accept')
       await queue()
       await deliverAll()
-      expect(peer.texts).to.deep.equal([])
+      expect(twilio.peer.texts).to.deep.equal([])
       expect(mail.peer.mails).to.have.length(2)
     }
   })
 
   it('are never taken as sent without a well-formed id', async () => {
     for (const behaviour of ['empty 200', '500 json', '502 html', 'reset'] as const) {
-      peer.behave(behaviour)
+      twilio.peer.behave(behaviour)
       const id = await queue()
       await deliverAll()
       expect(
@@ -174,40 +152,40 @@ describe('messages by SMS and WhatsApp', () => {
   })
 
   it('of unknown outcome are looked for, and adopted where Twilio has them', async () => {
-    peer.behave('reset after taking')
+    twilio.peer.behave('reset after taking')
     await queue()
     await deliverAll()
     expect(await statuses()).to.deep.equal(['sms unknown ECONNRESET'])
     await deliverAll(3 * minute)
-    expect(peer.texts, 'it was not sent again').to.have.length(1)
+    expect(twilio.peer.texts, 'it was not sent again').to.have.length(1)
     const [attempt] = await attemptsOf(house)
-    expect(attempt).to.include({ status: 'sent', providerId: peer.texts[0]?.sid })
+    expect(attempt).to.include({ status: 'sent', providerId: twilio.peer.texts[0]?.sid })
   })
 
   it('of unknown outcome are sent once more where Twilio has none', async () => {
-    peer.behave('502 html')
+    twilio.peer.behave('502 html')
     await queue()
     await deliverAll()
-    peer.behave('accept')
+    twilio.peer.behave('accept')
     await deliverAll(3 * minute)
-    expect(peer.texts).to.have.length(1)
+    expect(twilio.peer.texts).to.have.length(1)
     expect(await statuses()).to.deep.equal(['sms sent'])
   })
 
   it('wait while Twilio is busy', async () => {
-    peer.behave('429')
+    twilio.peer.behave('429')
     await queue()
     await drain({ kinds: ['messages.deliver'], deliveries: 1 })
     expect(await statuses()).to.deep.equal(['sms failed http_429'])
     expect((await messagesOf(house))[0]?.status).to.equal('queued')
-    peer.behave('accept')
+    twilio.peer.behave('accept')
     // The time that it asked to be left alone is over.
     await world.database.admin.raw('update provider_gate set closed_until = now()')
     await house.inHouse((trx) =>
       sql(trx, `update jobs set status = 'pending', run_at = now() where kind = 'messages.deliver'`),
     )
     await deliverAll()
-    expect(peer.texts).to.have.length(1)
+    expect(twilio.peer.texts).to.have.length(1)
   })
 
   it('wait while Twilio refuses our credentials, without using up a try, and go once they are right', async () => {
@@ -229,13 +207,13 @@ describe('messages by SMS and WhatsApp', () => {
     expect(mail.peer.mails, 'nothing is wrong with the number').to.deep.equal([])
     settings.twilio.authToken = authToken
     await deliverAll()
-    expect(peer.texts).to.have.length(1)
+    expect(twilio.peer.texts).to.have.length(1)
     expect((await inPlatform((trx) => listGates(trx)))[0]).to.include({ state: 'open', failures: 0 })
   })
 
   for (const fault of ['account suspended', 'sender not ours'] as const)
     it(`wait while the fault is the account's: ${fault}`, async () => {
-      peer.behave(fault)
+      twilio.peer.behave(fault)
       const id = await queue()
       await deliverAll()
       expect((await inPlatform((trx) => listGates(trx)))[0]).to.include({
@@ -245,25 +223,25 @@ describe('messages by SMS and WhatsApp', () => {
       })
       expect((await messagesOf(house)).find((one) => one.id === id)?.status).to.equal('queued')
       expect(mail.peer.mails).to.deep.equal([])
-      peer.behave('accept')
+      twilio.peer.behave('accept')
       await world.database.admin.raw(
         `update jobs set run_at = now() where kind = 'messages.deliver'; update provider_gate set closed_until = now()`,
       )
       await deliverAll()
-      expect(peer.texts).to.have.length(1)
+      expect(twilio.peer.texts).to.have.length(1)
     })
 
   for (const fault of ['forbidden for this message', 'no such content'] as const)
     it(`fall back at once, and leave the gate open, where the fault is the message's: ${fault}`, async () => {
-      peer.behave(fault)
+      twilio.peer.behave(fault)
       await queue()
       await deliverAll()
       expect((await inPlatform((trx) => listGates(trx)))[0]?.state ?? 'open').to.equal('open')
       expect(mail.peer.mails).to.have.length(1)
-      peer.behave('accept')
+      twilio.peer.behave('accept')
       await queue()
       await deliverAll()
-      expect(peer.texts).to.have.length(1)
+      expect(twilio.peer.texts).to.have.length(1)
     })
 
   it('leave documents to e-mail, where SMS comes first in the order of the house', async () => {
@@ -284,12 +262,12 @@ describe('messages by SMS and WhatsApp', () => {
     const [confirmation] = await messagesOf(house)
     expect(confirmation).to.include({ status: 'sent' })
     expect(mail.peer.mails.map(({ to }) => to)).to.deep.equal([['ana@example.com']])
-    expect(peer.texts, 'a text would come if the mail did not').to.deep.equal([])
+    expect(twilio.peer.texts, 'a text would come if the mail did not').to.deep.equal([])
   })
 
   it('of unknown outcome wait where Twilio refuses our credentials, and are looked for afterwards', async () => {
     const { authToken } = settings.twilio
-    peer.behave('reset after taking')
+    twilio.peer.behave('reset after taking')
     await queue()
     await deliverAll()
     settings.twilio.authToken = 'ended'
@@ -335,7 +313,7 @@ describe('messages by SMS and WhatsApp', () => {
     })
     await queue({ plan: [{ channel: 'whatsapp', waitMinutes: 30 }] })
     await deliverAll()
-    expect(peer.texts[0]).to.include({ to: 'whatsapp:+5524999990000', from: 'whatsapp:+15005550007', body: '' })
+    expect(twilio.peer.texts[0]).to.include({ to: 'whatsapp:+5524999990000', from: 'whatsapp:+15005550007', body: '' })
   })
 
   describe('under sandbox', () => {
@@ -366,7 +344,7 @@ describe('messages by SMS and WhatsApp', () => {
         '+5524999990003 ana@example.com sent',
       ])
       await deliverAll(31 * minute)
-      expect(peer.texts).to.deep.equal([])
+      expect(twilio.peer.texts).to.deep.equal([])
       expect(mail.peer.mails).to.deep.equal([])
       expect((await attemptsOf(house, sent['+5524999990003 ana@example.com'])).map((one) => one.kind)).to.deep.equal([
         'sms',

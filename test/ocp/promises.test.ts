@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { settings } from '../../config/env.ts'
 import { createIssue } from '../../db/issues/index.ts'
 import { createGuest } from '../../db/guests/index.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
@@ -23,8 +22,7 @@ import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { attemptsOf, deliverAll, makeConfirmed, messagesOf, useMailPeer } from '../support/messages.ts'
 import { readBooking } from '../support/stay.ts'
-import { startTwilioPeer } from '../support/twilio-peer.ts'
-import type { TwilioPeer } from '../support/twilio-peer.ts'
+import { useTwilio } from '../support/twilio.ts'
 import { until } from '../support/until.ts'
 import { channelOf } from './records.ts'
 
@@ -37,21 +35,9 @@ describe('what messages promise', function () {
   this.timeout(120_000)
   const world = useDatabase()
   const mail = useMailPeer()
-  const unset = { ...settings.twilio }
-  let peer: TwilioPeer
+  const twilio = useTwilio()
   let house: House
-  before(async () => {
-    peer = await startTwilioPeer()
-    const { accountSid, authToken, baseUrl } = peer
-    Object.assign(settings.twilio, { accountSid, authToken, baseUrl, from: '+15005550006' })
-  })
-  after(async () => {
-    Object.assign(settings.twilio, unset)
-    await peer.stop()
-  })
   beforeEach(async () => {
-    peer.behave('accept')
-    peer.texts.splice(0)
     await world.database.admin.raw('delete from jobs; delete from provider_gate')
     house = await makeHouse({ deposit: null })
     await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
@@ -123,8 +109,8 @@ describe('what messages promise', function () {
     const id = await channelOf(house, 'sms')
     await house.inHouse(async (trx) => {
       const credentials = await sealCredentials(trx, id, {
-        accountSid: peer.accountSid,
-        authToken: peer.authToken,
+        accountSid: twilio.peer.accountSid,
+        authToken: twilio.peer.authToken,
         from: '+15005550006',
       })
       await sql(
@@ -133,17 +119,17 @@ describe('what messages promise', function () {
         [credentials, id],
       )
     })
-    peer.behave('reset after taking')
+    twilio.peer.behave('reset after taking')
     await queue({ plan: [by('sms')] })
     await deliverAll()
-    peer.behave('accept')
+    twilio.peer.behave('accept')
     await deliverAll(3 * minute)
     expect(
-      peer.texts.map(({ from }) => from),
+      twilio.peer.texts.map(({ from }) => from),
       'the sender is the channel’s',
     ).to.deep.equal(['+15005550008'])
     const [attempt] = await attemptsOf(house)
-    expect(attempt).to.include({ status: 'sent', transport: 'own', providerId: peer.texts[0]?.sid })
+    expect(attempt).to.include({ status: 'sent', transport: 'own', providerId: twilio.peer.texts[0]?.sid })
   })
 
   it('nothing is sent once more to somebody who has said no meanwhile', async () => {
@@ -223,7 +209,7 @@ describe('what messages promise', function () {
     const about = { reservationId: rooms[0]?.id ?? '', plan: [by('sms'), by('email')] }
     await queue(about)
     await deliverAll()
-    expect([peer.texts.length, mail.peer.mails.length]).to.deep.equal([0, 1])
+    expect([twilio.peer.texts.length, mail.peer.mails.length]).to.deep.equal([0, 1])
     await house.inHouse((trx) =>
       sql(
         trx,
@@ -233,11 +219,11 @@ describe('what messages promise', function () {
     )
     for (let time = 0; time < 4; time += 1) await queue(about)
     await deliverAll()
-    expect([peer.texts.length, mail.peer.mails.length], 'three in ten minutes').to.deep.equal([3, 2])
+    expect([twilio.peer.texts.length, mail.peer.mails.length], 'three in ten minutes').to.deep.equal([3, 2])
     await world.database.admin.raw(`update message_attempt set created_at = created_at - interval '11 minutes'`)
     for (let time = 0; time < 4; time += 1) await queue(about)
     await deliverAll()
-    expect([peer.texts.length, mail.peer.mails.length], 'five an hour').to.deep.equal([5, 4])
+    expect([twilio.peer.texts.length, mail.peer.mails.length], 'five an hour').to.deep.equal([5, 4])
   })
 
   const automate = (context: 'issue' | 'group', event: string, text: string) =>

@@ -7,8 +7,7 @@ import { sql } from '../../db/lib/connection.ts'
 import { useOwner } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
 import { useMailPeer } from '../support/messages.ts'
-import { startTwilioPeer } from '../support/twilio-peer.ts'
-import type { TwilioPeer } from '../support/twilio-peer.ts'
+import { useTwilio } from '../support/twilio.ts'
 
 const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js') as {
   getExpectedTwilioSignature: (token: string, url: string, params: Record<string, string>) => string
@@ -36,22 +35,7 @@ export const newTemplate = (more: object = {}) => ({
 /** A new house in each test, whose owner writes over HTTP, with a mail server and a Twilio that hear it. It has no quiet hours. */
 export const useWritingHouse = () => {
   const mail = useMailPeer()
-  const unset = { ...settings.twilio }
-  let peer: TwilioPeer
-  before(async () => {
-    peer = await startTwilioPeer()
-    Object.assign(settings.twilio, {
-      accountSid: peer.accountSid,
-      authToken: peer.authToken,
-      baseUrl: peer.baseUrl,
-      from: '+15005550006',
-      whatsappFrom: '+15005550007',
-    })
-  })
-  after(async () => {
-    Object.assign(settings.twilio, unset)
-    await peer.stop()
-  })
+  const twilio = useTwilio()
   const own = useOwner({ units: 4 }, { anew: true, more: () => ({}) })
   const send = (method: string, path: string, body: unknown = {}) => own.owner.send(method, `ocp/${path}`, body)
   const get = (path: string) => own.owner.get(`ocp/${path}`)
@@ -71,7 +55,7 @@ export const useWritingHouse = () => {
   const twilioSays = async (
     kind: 'sms' | 'whatsapp',
     form: Record<string, string>,
-    { token = peer.authToken, signed = (url: string) => url } = {},
+    { token = twilio.peer.authToken, signed = (url: string) => url } = {},
   ) => {
     const { callbackUrl } = good(await get(`channels?kind=${kind}&propertyId=${own.house.propertyId}`)).data[0] as {
       callbackUrl: string
@@ -94,10 +78,7 @@ export const useWritingHouse = () => {
       ),
     )
 
-  beforeEach(async () => {
-    peer.texts.splice(0)
-    await noQuiet()
-  })
+  beforeEach(noQuiet)
 
   return {
     own,
@@ -109,7 +90,7 @@ export const useWritingHouse = () => {
     twilioSays,
     enable,
     get peer() {
-      return peer
+      return twilio.peer
     },
   }
 }

@@ -26,26 +26,15 @@ import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { attemptsOf, deliverAll, messagesOf, useMailPeer } from '../support/messages.ts'
-import { startTwilioPeer } from '../support/twilio-peer.ts'
-import type { TwilioPeer } from '../support/twilio-peer.ts'
+import { useTwilio } from '../support/twilio.ts'
 
 describe('an account that refuses our credentials', function () {
   this.timeout(120_000)
   const world = useDatabase()
   const mail = useMailPeer()
   useProvider('stripe')
-  const unset = { ...settings.twilio }
-  let twilio: TwilioPeer
+  const carrier = useTwilio()
 
-  before(async () => {
-    twilio = await startTwilioPeer()
-    const { accountSid, authToken, baseUrl } = twilio
-    Object.assign(settings.twilio, { accountSid, authToken, baseUrl, from: '+15005550006' })
-  })
-  after(async () => {
-    Object.assign(settings.twilio, unset)
-    await twilio.stop()
-  })
   beforeEach(() => world.database.admin.raw('delete from jobs; delete from provider_gate'))
 
   /** Lets the time of closed gates pass, as often as it takes to see that no try is used up. */
@@ -145,20 +134,20 @@ describe('an account that refuses our credentials', function () {
     const other = await makeHouse({ deposit: null })
     await other.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
     const id = await channelOf(house, 'sms')
-    const { accountSid, authToken } = twilio
+    const { accountSid, authToken } = carrier.peer
     const from = '+15005550006'
     await ownAccount(house, id, { accountSid, authToken: 'ended', from })
     await write(house, 'sms')
     await write(other, 'sms')
     await again(deliverAll)
-    expect(twilio.texts).to.have.length(1)
+    expect(carrier.peer.texts).to.have.length(1)
     expect([await statusOf(house), await statusOf(other)]).to.deep.equal([['queued'], ['sent']])
     await isNamed(`twilio:${id}`, 'twilio')
     await ownAccount(house, id, { accountSid, authToken, from })
     await passTime()
     await deliverAll()
     await deliverAll()
-    expect(twilio.texts).to.have.length(2)
+    expect(carrier.peer.texts).to.have.length(2)
     expect((await attemptsOf(house)).filter(({ status }) => status === 'sent')).to.have.length(1)
     await isWellAgain(`twilio:${id}`)
   })
