@@ -133,6 +133,28 @@ export const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string |
   return holdGuest(trx, found?.guestId ?? null)
 }
 
+/** All guests with the address of an attempt, and that of its message: held before the message, in the order of their ids. */
+export const holdGuestsOf = async (trx: Trx, attemptId: string): Promise<string[]> => {
+  const rows = await sql<{ id: string }>(
+    trx,
+    `select distinct coalesce(g.merged_into_id, g.id) as id
+     from (select a.tenant_id, a.kind, a.recipient_index, m.guest_id from message_attempt a
+           join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?) a
+     cross join lateral (
+       select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and o.id = a.guest_id
+       union all select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and a.kind = 'email' and o.email_index = a.recipient_index
+       union all select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and a.kind <> 'email' and o.phone_index = a.recipient_index) g
+     order by 1`,
+    [attemptId],
+  )
+  const held: string[] = []
+  for (const { id } of rows) {
+    const guestId = await holdGuest(trx, id)
+    if (guestId !== null) held.push(guestId)
+  }
+  return held
+}
+
 export const suppressFor = async (
   trx: Trx,
   { message, attempt }: Loaded,

@@ -16,6 +16,7 @@ import { contentFor } from './rules/contents.ts'
 import { quietUntil } from './rules/quiet-hours.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
+import { strangersCause } from './strangers.ts'
 import { addressIndex, lockAddress, suppressionOf } from './suppression.ts'
 
 export type StepCause =
@@ -222,45 +223,6 @@ const hasHadCampaign = async (
     { index, campaignId, id, guestId },
   )) !== null
 
-/** Messages to one number that strangers may bring about: so many in so many minutes. */
-const strangerLimits = [
-  { most: 3, minutes: 10 },
-  { most: 5, minutes: 60 },
-]
-
-/**
- * Messages that follow from a portal booking by an unknown guest (R9): a number is not written to before a payment of the booking came in or its e-mail was proven,
- * nor too often. What staff writes is no stranger's.
- */
-const strangersCause = async (
-  trx: Trx,
-  index: Buffer,
-  { id, origin, reservationId }: Subject['message'],
-): Promise<StepCause | null> => {
-  if (reservationId === null || (origin !== 'automation' && origin !== 'module')) return null
-  const booking = await sqlOne<{ proven: boolean }>(
-    trx,
-    `select coalesce(r.actual_check_in_at is not null
-       or exists (select from guest_access_code c where c.tenant_id = b.tenant_id and c.booking_id = b.id and c.used_at is not null)
-       or exists (select from (
-           select 'booking' as type, b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id) t
-         join payment p on p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id and p.captured_amount > 0), false) as proven
-     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? and b.source = 'portal'`,
-    [reservationId],
-  )
-  if (!booking) return null
-  if (!booking.proven) return 'not_verified'
-  const sent = await sqlOne<Record<string, number>>(
-    trx,
-    `select ${strangerLimits.map(({ minutes }) => `count(*) filter (where a.created_at >= now() - interval '${minutes} minutes') as within_${minutes}`).join(', ')}
-     from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
-     where a.recipient_index = ? and m.id <> ? and m.origin in ('automation', 'module') and m.reservation_id is not null
-       and a.created_at >= now() - interval '60 minutes'`,
-    [index, id],
-  )
-  return strangerLimits.some(({ most, minutes }) => (sent?.[`within${minutes}`] ?? 0) >= most) ? 'stranger_limit' : null
-}
-
 /** Tells whether a channel of the plan can be used for a message at this moment, in the order of R8. */
 export const checkStep = async (
   trx: Trx,
@@ -282,7 +244,7 @@ export const checkStep = async (
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))
     return { cause: 'consent_missing' }
   if (await hasHadCampaign(trx, index, reader.guestId, message)) return { cause: 'already_sent' }
-  const strange = kind === 'email' ? null : await strangersCause(trx, index, message)
+  const strange = await strangersCause(trx, kind, index, message)
   if (strange) return { cause: strange }
   if (message.urgency === 'normal') {
     const quiet = quietUntil(rules, timeZone, now)

@@ -7,6 +7,8 @@ import { enqueueAll } from '../lib/enqueue.ts'
 import { emitAll } from '../lib/events.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { RowOf } from '../lib/models.ts'
+import type { MessageRow } from '../rows.ts'
+import { standsOnSent } from './attempts.ts'
 import { countAudience, nextAudience } from './audience.ts'
 import { cancelCampaign, mostRecipients, tellCampaign } from './campaigns.ts'
 import { factsOf, gateOfNext } from './queue.ts'
@@ -100,18 +102,22 @@ export const expandCampaign = async (trx: Trx, id: string): Promise<'more' | 'wa
   return 'done'
 }
 
-/** Cancels some unsent messages of a cancelled campaign; false when none is left. */
+/** Cancels some unsent messages of a cancelled campaign; one that waits for its next channel stands on what was sent. False when none is left. */
 export const stopCampaign = async (trx: Trx, id: string): Promise<boolean> => {
   const row = await sqlOne<{ status: string }>(trx, `select status from campaign where id = ?`, [id])
   if (row?.status !== 'cancelled') return false
-  const cancelled = await sql<{ id: string }>(
+  const waiting = await sql<MessageRow>(
     trx,
-    `update message set status = 'cancelled', reason = 'campaign_cancelled', turn = turn + 1, version = version + 1
-     where id in (select id from message where campaign_id = ? and status in ('scheduled', 'queued') order by id limit ? for no key update)
-     returning id`,
+    `select * from message where campaign_id = ? and status in ('scheduled', 'queued') order by id limit ? for no key update`,
     [id, atOnce],
   )
-  const ids = cancelled.map((message) => message.id)
+  const ids: string[] = []
+  for (const message of waiting) if (!(await standsOnSent(trx, message))) ids.push(message.id)
+  await sql(
+    trx,
+    `update message set status = 'cancelled', reason = 'campaign_cancelled', turn = turn + 1, version = version + 1 where id = any(?::uuid[])`,
+    [ids],
+  )
   await emitAll(trx, messageCancelled, await factsOf(trx, 'cancelled', ids, 'campaign_cancelled'))
-  return ids.length === atOnce
+  return waiting.length === atOnce
 }

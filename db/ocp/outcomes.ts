@@ -3,7 +3,7 @@ import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
-import { holdGuestOf, lockAttempt, meter, nextStep, raise, standsOnSent, suppressFor, tenantOf } from './attempts.ts'
+import { holdGuestsOf, lockAttempt, meter, nextStep, raise, standsOnSent, suppressFor, tenantOf } from './attempts.ts'
 import type { Loaded } from './attempts.ts'
 import { withdrawConsent } from './consent.ts'
 import { emitMessage } from './queue.ts'
@@ -87,7 +87,7 @@ export const recordOutcome = async (
   isLast: boolean,
 ): Promise<'settled' | 'again'> => {
   const isStop = outcome.kind === 'refused' && outcome.suppress === 'stop'
-  const guestId = isStop ? await holdGuestOf(trx, attemptId) : null
+  const guestIds = isStop ? await holdGuestsOf(trx, attemptId) : []
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return 'settled'
   const { message, attempt } = loaded
@@ -104,7 +104,7 @@ export const recordOutcome = async (
       )
         return 'settled'
       if (outcome.suppress) await suppressFor(trx, loaded, outcome.suppress)
-      if (isStop) await withdrawConsent(trx, guestId, attempt.kind, 'message')
+      for (const guestId of guestIds) await withdrawConsent(trx, guestId, attempt.kind, 'message')
       if (message.status === 'sending') await nextStep(trx, message, outcome.code)
       return 'settled'
     case 'not_sent':

@@ -100,6 +100,7 @@ type Planned = {
   templateId: string | null
   templateNumber: number | null
   guestId: string | null
+  sentAt: Date | null
 }
 type Wanted = { automation: Automation; key: string; at: Date }
 
@@ -143,7 +144,7 @@ const automationsFor = (trx: Trx, propertyId: string) =>
 const plannedOf = (trx: Trx, reservationId: string) =>
   prepared<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id
+    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id, sent_at
      from message where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -189,7 +190,7 @@ export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
       if (isUnsent(row)) await cancel(trx, row, 'too_late')
     } else if (
       isWithdrawn(row) ||
-      (row.status === 'scheduled' && isOutdated(row, { automation, at, guestId: stay.guestId }))
+      (row.status === 'scheduled' && isUnsent(row) && isOutdated(row, { automation, at, guestId: stay.guestId }))
     )
       await move(trx, row, { at: dueNow, automation, guestId: stay.guestId })
   }
@@ -197,7 +198,8 @@ export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
     if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
 }
 
-const isUnsent = (row: Planned) => row.status === 'scheduled' || row.status === 'queued'
+/** A text that left and waits for its next channel is sent. */
+const isUnsent = (row: Planned) => row.sentAt === null && (row.status === 'scheduled' || row.status === 'queued')
 /** Tells whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')

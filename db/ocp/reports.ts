@@ -1,7 +1,7 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageRow } from '../rows.ts'
-import { holdGuestOf, lockAttempt, meter, nextStep, raise, suppressFor } from './attempts.ts'
+import { holdGuestsOf, lockAttempt, meter, nextStep, raise, suppressFor } from './attempts.ts'
 import { withdrawConsent } from './consent.ts'
 import { emitMessage } from './queue.ts'
 
@@ -27,12 +27,12 @@ export const applyReport = async (
   { status, code, suppress: cause }: Report,
 ): Promise<void> => {
   const withdraws = cause === 'stop' || cause === 'complaint'
-  const guestId = withdraws ? await holdGuestOf(trx, attemptId) : null
+  const guestIds = withdraws ? await holdGuestsOf(trx, attemptId) : []
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded) return
   const { message, attempt } = loaded
   if (cause) await suppressFor(trx, loaded, cause)
-  if (withdraws) await withdrawConsent(trx, guestId, attempt.kind, 'message')
+  for (const guestId of guestIds) await withdrawConsent(trx, guestId, attempt.kind, 'message')
   if (!(await raise(trx, attempt, status, code === undefined ? {} : { code }))) return
   if (status === 'failed' || status === 'bounced') {
     if (message.round !== attempt.round) return

@@ -2,7 +2,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageAttemptRow, MessageChannelRow, MessageRow } from '../rows.ts'
 import { unseal } from '../lib/sealing/index.ts'
-import { accountOf } from './channel-accounts.ts'
+import { accountOf, isUsable } from './channel-accounts.ts'
 import { compose, readContents } from './compose.ts'
 import { contentFor } from './rules/contents.ts'
 import type { Outgoing } from './rules/send-outcome.ts'
@@ -62,12 +62,18 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */
 const mostResends = { email: 3, sms: 1, whatsapp: 1 }
 
-/** Tells whether the address refuses the message by now, or its guest does. */
+/** Tells whether the address refuses the message by now, or its guest does, or its channel is off or goes another way. */
 const isRefused = async (
   trx: Trx,
   { message, attempt }: { message: MessageRow; attempt: MessageAttemptRow },
   guestId: string | null,
 ): Promise<boolean> => {
+  const channel = await sqlOne<MessageChannelRow>(
+    trx,
+    `select * from message_channel where property_id = ? and kind = ?`,
+    [message.propertyId, attempt.kind],
+  )
+  if (!channel || !isUsable(channel) || channel.transport !== attempt.transport) return true
   const suppressed = await suppressionOf(trx, attempt.kind, attempt.recipientIndex)
   if (message.purpose !== 'marketing') return suppressed === 'all'
   return suppressed !== null || !(await hasConsent(trx, guestId, attempt.kind))

@@ -8,6 +8,7 @@ import type { Trx } from '../lib/connection.ts'
 import { insertRow, readRow } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { MessageRow } from '../rows.ts'
+import { standsOnSent } from './attempts.ts'
 import { textPlace } from './compose.ts'
 import { Message } from './models.ts'
 import { emitMessage, enqueueDelivery, recipientPlace } from './queue.ts'
@@ -178,11 +179,13 @@ const transition = (status: string, verb: string, from: string) =>
     { field: 'status', message: `must be ${from}` },
   ])
 
-/** Stops a message that is not being sent yet. The caller holds the row. */
+/** Stops a message that is not being sent yet; one that waits for its next channel stands on what was sent. The caller holds the row. */
 export const cancelMessage = async (trx: Trx, id: string): Promise<void> => {
   const { status } = await readRow(trx, Message, id)
   if (status === 'cancelled') return
   if (status !== 'scheduled' && status !== 'queued') throw transition(status, 'cancelled', 'scheduled or queued')
+  const message = await sqlOne<MessageRow>(trx, `select * from message where id = ?`, [id])
+  if (message && (await standsOnSent(trx, message))) return
   await sql(
     trx,
     `update message set status = 'cancelled', reason = 'cancelled', turn = turn + 1, version = version + 1 where id = ?`,

@@ -3,12 +3,14 @@ import { expect } from 'chai'
 import { createGuest, mergeGuests } from '../../db/guests/index.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import {
+  cancelMessage,
   createAutomation,
   createCampaign,
   deleteAutomation,
   launchCampaign,
   queueMessage,
   receiveMessage,
+  stopCampaign,
 } from '../../db/ocp/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { drain } from '../support/drain.ts'
@@ -100,6 +102,34 @@ describe('messages of which something got through', function () {
     const after = await messagesOf(house)
     for (const { id, sentAt } of before)
       expect(after.find((one) => one.id === id)?.status, id).to.equal(sentAt === null ? 'cancelled' : 'queued')
+  })
+
+  it('stand on it where staff cancels what waits for its next channel, or the campaign ends', async () => {
+    const [byStaff, byCampaign] = [(await queue()) ?? '', (await queue()) ?? '']
+    const campaignId = await house.inHouse(async (trx) =>
+      createCampaign(trx, {
+        propertyId: house.propertyId,
+        name: 'Winter',
+        templateId: await makeTemplate(trx, { marketing: true }),
+        plan: [{ channel: 'email', waitMinutes: 30 }],
+        segment: { languages: ['en'] },
+      }),
+    )
+    await drain({ kinds: ['messages.deliver'] })
+    await drain({ kinds: ['messages.fall-back'], aheadMs: lateMs })
+    expect((await messagesOf(house)).map(({ status }) => status)).to.deep.equal(['queued', 'queued'])
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update message set campaign_id = ? where id = ?`, [campaignId, byCampaign])
+      await sql(trx, `update campaign set status = 'cancelled', ended_at = now() where id = ?`, [campaignId])
+      await cancelMessage(trx, byStaff)
+      expect(await stopCampaign(trx, campaignId)).to.equal(false)
+    })
+    await deliverAll(86_400_000)
+    expect((await messagesOf(house)).map(({ status, reason }) => `${status} ${reason}`)).to.deep.equal([
+      'sent null',
+      'sent null',
+    ])
+    expect(mail.peer.mails).to.have.length(0)
   })
 
   it('come once from a campaign to a guest whose other profile had it', async () => {
