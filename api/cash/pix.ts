@@ -82,7 +82,7 @@ const PixCharge = Obj(
           claimedByType: OneOf(['payment', 'receipt']),
           claimedById: Uuid,
           returned: Amount,
-          /** What of it goes or went back. */
+          /** Money of it that goes or went back. */
           pixReturns: PixReturns,
         },
         { title: 'PixReceipt' },

@@ -35,6 +35,7 @@ const meanings: Readonly<Record<string, string>> = {
   captureRequested: 'Minor units that were asked of the gateway',
   cleared: 'Minor units: the part of the balance that statements have proven',
   counted: 'Minor units that were counted in the drawer',
+  dropped: 'Minor units that went to the safe as the session was closed',
   d1to30: 'Minor units that are 1 to 30 days overdue',
   d31to60: 'Minor units that are 31 to 60 days overdue',
   d61to90: 'Minor units that are 61 to 90 days overdue',

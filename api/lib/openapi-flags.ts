@@ -92,6 +92,7 @@ export const flags: Readonly<Record<string, string>> = {
   returning: 'Whether the guest must have stayed before',
   roomCharge: 'Whether orders can be charged to a room',
   running: 'Whether it has not ended',
+  amountDiffers: 'Whether the amount is another than that of the line, though the identifier is the same',
   sameExternalId: 'Whether another line has the identifier of the bank, too',
   saveMethod: 'Whether the card is kept for later charges',
   secret: 'Whether the value is left out of records and previews',

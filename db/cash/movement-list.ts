@@ -131,7 +131,7 @@ const matchesOf = (trx: Trx, id: string): Promise<MatchOfMovement[]> =>
     [contextOf(trx).tenantId, id],
   )
 
-/** What of a received Pix goes or went back. */
+/** Money of a received Pix that goes or went back. */
 const returnsOf = async (trx: Trx, { id, kind }: Row): Promise<PixReturnShown[]> => {
   if (kind !== 'pix_in') return []
   const [receipt] = await prepared<{ id: string }>(

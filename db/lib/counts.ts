@@ -84,7 +84,7 @@ export type Counted = { list: CountedList | PlatformList; as: string }
 export const countedBy = (table: string): CountedList | undefined =>
   table in countedLists ? (table as CountedList) : undefined
 
-/** Where the rows of a table are counted that a transaction sees, and by what; null where they are not. */
+/** The table of counts for the rows that a transaction sees, and their columns; null where they are not counted. */
 export const countsOf = (
   trx: AnyTrx,
   table: string,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -162,11 +163,17 @@ const start = (report: Report, player: string, orders: object): Played => {
     }
   }
   const { stdout, stderr } = guarded.process
-  for (const stream of [stdout, stderr]) if (stream) createInterface({ input: stream }).on('line', hear)
+  const heard = [stdout, stderr].flatMap((stream) => {
+    if (!stream) return []
+    const reader = createInterface({ input: stream }).on('line', hear)
+    return [once(reader, 'close')]
+  })
   const ended = guarded.exited.then(async (code) => {
+    await stopGuarded(guarded)
+    // Its last words may come after it.
+    await Promise.all(heard)
     if (!hasEnded) wrong('every process comes to its end', code)
     isReady()
-    await stopGuarded(guarded)
   })
   return { begun, ended }
 }

@@ -3,14 +3,14 @@ import type { Trx } from '../../db/lib/connection.ts'
 import { usage } from '../../db/units/rules/availability.ts'
 import type { PoolNight } from '../../db/units/rules/availability.ts'
 import { compared, countNights } from '../../db/units/recount.ts'
-import { wrongTotals } from '../support/counts.ts'
+import { wrongTotalsOfTenant } from '../support/counts.ts'
 import type { House } from '../support/factories.ts'
 
 export type Violation = { rule: string; count: number; examples: unknown[] }
 
 /** Statements that find forbidden states. A guest in a unit stays there even if a channel changed the type of the stay: the desk moves them. */
 const never: Record<string, string> = {
-  'the total of a list is the number of its rows': wrongTotals,
+  'the total of a list is the number of its rows': wrongTotalsOfTenant,
   'no unit is given to two at once': `
     select a.id, b.id as other, a.during::text from unit_assignment a join unit_assignment b
       on b.unit_id = a.unit_id and b.id > a.id and b.during && a.during and b.status in ('proposed', 'locked', 'occupied', 'blocked')

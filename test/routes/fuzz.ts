@@ -101,6 +101,8 @@ const seldomRight: Record<string, number> = {
   'exchangeRates.set': 100,
   'postingRules.create': 100,
   'ledgerEntries.post': 60,
+  'ledgerEntries.list': 150,
+  'ledgerLines.list': 150,
   'billing.paymentMethod': 60,
   'taxRules.create': 60,
   'gatewayAccounts.create': 100,
@@ -180,6 +182,8 @@ const neverDone = [
   // No account of the tests can send a Pix.
   'cashTransfers.approve',
   'payablePayments.approve',
+  // Each caller of the tests changes the order before, and is one of its editors then.
+  'purchaseOrders.approve',
   'auth.verifyMfa',
   'auth.revokeSession',
   'auth.confirmTotp',

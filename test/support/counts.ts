@@ -23,8 +23,7 @@ const wrongOfHouses = `select 'journal_entry_of_house' as list, tenant_id, conca
     ${entriesOfHouses} union all select tenant_id, property_id, book_id, -n from list_count where list = 'journal_entry_of_house') x
     group by tenant_id, property_id, book_id having sum(n) <> 0`
 
-/** A statement that finds where the total of a list is not the number of its rows. */
-export const wrongTotals: string = Object.entries(countedLists)
+const wrongOfTenants = Object.entries(countedLists)
   .map(([list, columns]) => {
     const by = columns.join(', ')
     return `select '${list}' as list, tenant_id, concat_ws(' ', ${by}) as of, sum(n)::int as missed from (
@@ -32,8 +31,13 @@ export const wrongTotals: string = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
-  .concat(wrongDays, wrongOfHouses, wrongOfPlatform)
-  .join(' union all ')
+  .concat(wrongDays, wrongOfHouses)
+
+/** A statement that finds where the total of a list is not the number of its rows; for a reader of all tenants. */
+export const wrongTotals: string = [...wrongOfTenants, ...wrongOfPlatform].join(' union all ')
+
+/** A statement that finds the same for a reader that sees one tenant: without the lists of operators. */
+export const wrongTotalsOfTenant: string = wrongOfTenants.join(' union all ')
 
 /** Changes of totals by hand, each of one list by its name: in a tenant and one of its houses. */
 export const brokenTotals: Readonly<Record<string, string>> = {
