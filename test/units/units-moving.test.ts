@@ -5,6 +5,8 @@ import { cancelBlock, endBlock } from '../../db/units/blocks/end.ts'
 import { changeBlock } from '../../db/units/blocks/change.ts'
 import { createBlock } from '../../db/units/blocks/create.ts'
 import { changeUnit } from '../../db/units/units/change.ts'
+import { archiveUnit } from '../../db/units/units/status.ts'
+import { moveStay } from '../../db/reservations/index.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import type { Reply } from '../support/client.ts'
 import { waitsForLock } from '../support/deadlocks.ts'
@@ -12,6 +14,7 @@ import { makeHouse } from '../support/factories.ts'
 import { countersOf, eventsOf, holdQuote, makeHold, quotedClaims } from '../support/stay.ts'
 import { until } from '../support/until.ts'
 import { useUnits } from './owner.ts'
+import { arrive } from './stays.ts'
 
 describe('Units that change what can be sold', () => {
   const units = useUnits()
@@ -155,6 +158,48 @@ describe('Units that change what can be sold', () => {
       release()
       await Promise.all([moving, working])
       expect(await miscounts()).to.deep.equal([])
+    }
+  })
+
+  it('take no guest who was to move into them when their days, their pool or they themselves were gone', async () => {
+    const { house } = units
+    const changes: ((trx: Trx, id: string) => Promise<unknown>)[] = [
+      (trx, id) => changeUnit(trx, id, { activeFrom: house.day(2) }, null),
+      (trx, id) => changeUnit(trx, id, { activeUntil: house.day(1) }, null),
+      (trx, id) => archiveUnit(trx, id, null),
+    ]
+    for (const change of changes) {
+      const [here, there] = [await make(), await make()]
+      const reservationId = await stay(0, 3)
+      await endRow(here.id)
+      await setRow(here.id, reservationId, 'locked', 0, 3)
+      await arrive(house, reservationId)
+      let release: () => void = () => {}
+      const released = new Promise<void>((resolve) => (release = resolve))
+      let isChanged = false
+      const changing = house.inHouse(async (trx) => {
+        await change(trx, there.id)
+        isChanged = true
+        await released
+      })
+      await until(() => isChanged)
+      const moving = house
+        .inHouse((trx) => moveStay(trx, reservationId, { unitId: there.id, reason: 'noise' }))
+        .then(
+          () => 'moved',
+          (error: { code?: string }) => error.code,
+        )
+      await until(somebodyWaits)
+      release()
+      await changing
+      expect(await moving).to.equal('unit_conflict')
+      expect(
+        await house.inHouse((trx) =>
+          sql(trx, `select unit_id from unit_assignment where reservation_id = ? and status = 'occupied'`, [
+            reservationId,
+          ]),
+        ),
+      ).to.deep.equal([{ unitId: here.id }])
     }
   })
 

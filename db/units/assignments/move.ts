@@ -1,6 +1,7 @@
-import { ApiError, conflict, unprocessable } from '../../../config/errors.ts'
+import { ApiError, conflict, overtaken, unprocessable } from '../../../config/errors.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import type { UnitRow } from '../../rows.ts'
 import type { Task } from '../housekeeping-tasks/read.ts'
 import { createTasks } from '../housekeeping-tasks/create.ts'
 import { skipHeld } from '../housekeeping-tasks/moves.ts'
@@ -33,6 +34,18 @@ const rowsOf = (trx: Trx, reservationId: string, { from, inside }: { from: strin
     [reservationId, from, inside],
   )
 
+type Standing = Pick<UnitRow, 'id' | 'unitPoolId' | 'status' | 'activeFrom' | 'activeUntil'>
+
+/** Refuses a unit that was archived, given other days or another pool since it was chosen. It is held. */
+const refuseGone = (
+  unit: Standing | undefined,
+  { poolId, from, to }: { poolId: string | undefined; from: string; to: string },
+): void => {
+  if (unit?.unitPoolId !== poolId) throw overtaken()
+  if (unit?.status !== 'active' || unit.activeFrom > from || (unit.activeUntil !== null && unit.activeUntil < to))
+    throw conflict('unit_conflict', 'The unit is not there on all days of the stay')
+}
+
 const occupiedByOther = (trx: Trx, unitIds: readonly string[], reservationId: string) =>
   sql<{ name: string }>(
     trx,
@@ -59,9 +72,15 @@ export const moveUnit = async (
     [...planned, ...target].map((one) => one.poolId),
   )
   const rows = await rowsOf(trx, reservationId, standing, 'for update of a')
-  await sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [
-    [unitId, ...rows.map((row) => row.unitId)],
-  ])
+  const held = await sql<Standing>(
+    trx,
+    `select id, unit_pool_id, status, active_from, active_until from unit where id = any(?::uuid[]) order by id for no key update`,
+    [[unitId, ...rows.map((row) => row.unitId)]],
+  )
+  refuseGone(
+    held.find((unit) => unit.id === unitId),
+    { poolId: target[0]?.poolId, from, to },
+  )
   const here = rows.filter((row) => row.from <= from && row.to > from)
   if (here.length > 1 || rows.filter((row) => row.status === 'occupied').length > 1)
     throw unprocessable('unit_type_mismatch', 'The stay takes several units; exchange them one by one')
