@@ -153,7 +153,7 @@ export const attachments = ({
     body: Obj({ reason: Opt(Words(1, 500)) }),
     example: { reason: 'Belongs to another contract' },
     returns: Obj({ id: Uuid, removed: OneOf(['deleted', 'hidden']) }, { title: 'RemovedAttachment' }),
-    errors: errors,
+    errors,
     handle: async ({ trx, params, query, body, admission }) => {
       const { attached } = await readAttachment(trx, module, params.attachmentId)
       const { isKept } = await judge(actions.remove, attached, { trx, admission, lock: true })

@@ -40,7 +40,7 @@ const change = route({
     'At the price that it was sold for. Days that are on a folio stay as they are; later ones that differ stand apart.',
   access: can('update', 'Reservation'),
   record: reservations.lock,
-  errors: errors,
+  errors,
   body: Obj({ quantity: Opt(Quantity), from: Opt(Day), until: Opt(Day) }),
   example: { quantity: 2 },
   returns: Reservation,
@@ -57,7 +57,7 @@ const remove = route({
   summary: 'Cancel what is not yet charged of an extra',
   access: can('update', 'Reservation'),
   record: reservations.lock,
-  errors: errors,
+  errors,
   returns: Reservation,
   handle: async ({ trx, params: { reservationId, reservationExtraId }, expectedVersion, admission }) => {
     await cancelStayExtra(trx, reservationId, reservationExtraId, expectedVersion)

@@ -11,7 +11,7 @@ const strangerLimits = [
 /** Mails of bookings from one address of the network that strangers may bring about within an hour. */
 const mostOfClient = 10
 
-/** Tells whether somebody has paid for a booking, proven its e-mail or checked in to a stay of it, as SQL; `b` is the booking. */
+/** A payment of a booking, its proven e-mail or the check-in to a stay of it, as SQL that tells whether there is one; `b` is the booking. */
 const isProven = `(exists (select from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id and x.actual_check_in_at is not null)
   or exists (select from guest_access_code c where c.tenant_id = b.tenant_id and c.booking_id = b.id and c.used_at is not null)
   or exists (select from (

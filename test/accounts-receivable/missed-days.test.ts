@@ -82,7 +82,7 @@ describe('days on which no process ran', function () {
          and payload ->> 'bookId' = cast(:bookId as text) group by 1 order by 1`,
     )
     expect(Object.fromEntries(days.map((one) => [one.kind, one.days]))).to.deep.equal({
-      // What is due up to today is done by the job of today.
+      // The job of today does all that is due up to today.
       'ledger.collect-withholdings': 1,
       'ledger.generate-recurring': 1,
       'ledger.run-due': 1,

@@ -82,7 +82,7 @@ describe('the Z report of a register', function () {
       await aDay('BAR', { '10000': 14, '500': 1, '1': 151 }, 120_000),
       await aDay('DESK', { '10000': 14, '100': 52 }, 1_001),
     ]
-    // What each session tells by method and kind comes to the columns of its Z.
+    // The totals of each session by method and kind come to the columns of its Z.
     const rows = sessions.map((session) => {
       const totals = session.totals as { method: string; kind: string; in: number; out: number }[]
       const sum = (side: 'in' | 'out', of: (one: { method: string; kind: string }) => boolean) =>

@@ -1,7 +1,7 @@
 import { none } from './evidence.ts'
 import type { Check } from './evidence.ts'
 
-// What a guest says after the launch may come before or after the campaign is gone through.
+// Consent that a guest withdraws after the launch may come before or after the campaign is gone through.
 const willing = `(select c.decision = 'granted' and c.at <= k.launched_at from guest_consent c
     where c.tenant_id = g.tenant_id and c.guest_id = g.id and c.purpose = 'marketing_email' order by c.at desc limit 1)`
 const wantsNone = (

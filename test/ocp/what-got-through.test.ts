@@ -3,6 +3,8 @@ import { expect } from 'chai'
 import { createGuest, mergeGuests } from '../../db/guests/index.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import {
+  allowResend,
+  applyReport,
   cancelMessage,
   createAutomation,
   createCampaign,
@@ -185,6 +187,37 @@ describe('messages of which something got through', function () {
     expect(
       await house.inHouse((trx) => sqlOne(trx, `select status, audience from campaign where id = ?`, [id])),
     ).to.deep.equal({ status: 'completed', audience: 2 })
+  })
+
+  it('are ended for all guests of a phone by what the carrier reports', async () => {
+    const ids = [await guest({ phone }, ['marketing_sms']), await guest({ phone }, ['marketing_sms'])]
+    const messageId = (await queue()) ?? ''
+    await drain({ kinds: ['messages.deliver'] })
+    const [attempt] = await attemptsOf(house, messageId)
+    await house.inHouse((trx) =>
+      applyReport(trx, attempt?.id ?? '', { status: 'failed', code: '21610', suppress: 'stop' }),
+    )
+    const decided = await house.inHouse((trx) =>
+      sql<{ guestId: string }>(
+        trx,
+        `select guest_id from guest_consent where purpose = 'marketing_sms' and decision = 'withdrawn' order by guest_id`,
+      ),
+    )
+    expect(decided.map(({ guestId }) => guestId)).to.deep.equal(ids.toSorted())
+  })
+
+  it('are not tried again on a channel that was switched off since nobody knew of them', async () => {
+    for (const enabled of [true, false]) {
+      const messageId = (await queue()) ?? ''
+      await drain({ kinds: ['messages.deliver'] })
+      const [attempt] = await attemptsOf(house, messageId)
+      await house.inHouse(async (trx) => {
+        await sql(trx, `update message_attempt set status = 'unknown', rank = 1 where id = ?`, [attempt?.id])
+        await sql(trx, `update message set status = 'sending', data = '{}' where id = ?`, [messageId])
+        await sql(trx, `update message_channel set enabled = ? where kind = 'sms'`, [enabled])
+      })
+      expect(await house.inHouse((trx) => allowResend(trx, attempt?.id ?? '')), `${enabled}`).to.equal(enabled)
+    }
   })
 
   it('are ended for all guests of a phone by one stop word', async () => {

@@ -198,7 +198,7 @@ export const billOrders = async (trx: Trx, payable: PayableRecord): Promise<void
   for (const line of lines) {
     const field = `lines.${line.lineNo - 1}`
     const order = orders.find(({ id }) => id === line.orderId)
-    // What came before an order was closed is billed all the same.
+    // Goods that came before an order was closed are billed all the same.
     const isLive = ['approved', 'partly_received', 'received'].includes(order?.status ?? '')
     if (order && !isLive && !(order.status === 'closed' && line.isStock))
       throw unprocessable('order_closed', 'Nothing more is expected of the order', [
