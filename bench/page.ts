@@ -54,6 +54,13 @@ A reference is honest where it is the least that an expert would write by hand: 
 | job-scale, fairness | ourselves with a smaller table, or without the fair choice | yes: a growth, not a ratio |
 | auth | the same route without credentials | yes: a difference, not a ratio |
 | channels | plain posts of the same bodies | yes: no database |
+| list-growth | the same page of a tenant with 1,000 rows beside it | yes: a growth, not a ratio |
+| statements | the same statement of a book with a hundredth of the lines | yes: a growth, not a ratio |
+| cash-ap-ar, ledger, stock | pg alone repeats the writing statements of the same command with fresh ids | half: an expert would join some of them, and leave none out |
+| issues | node:http and pg, the number of all and the rows of the page, prepared | yes; no key is checked, and nothing is unsealed |
+| messages | the same without a campaign beside it | yes: a difference, not a ratio |
+| simulate | its own first month | yes: a growth, not a ratio |
+| payments | none | goals are times |
 | boot | a bare node:http server | a floor, and no goal hangs on it |
 | night-audit | none | goals are times |
 `

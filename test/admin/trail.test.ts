@@ -4,6 +4,7 @@ import { audit } from '../../db/lib/audit.ts'
 import type { Condition } from '../../db/lib/conditions.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { makeTenant } from '../auth/support.ts'
+import { readsOf, visited } from '../lib/rows-visited.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('the chain of the audit trail', function () {
@@ -147,5 +148,34 @@ describe('the chain of the audit trail', function () {
     await forge(`delete from audit_entry where chain = ? and action = 'thing.forged'`, [tenantId])
     await forge(`delete from audit_entry ${place('d')}`, [])
     expect(await check(tenantId)).to.match(/ends at place/)
+  })
+
+  it('is read by a tenant of few entries past none of another that has many, by the plan that fits all', async () => {
+    const [few, many] = [await makeTenant(), await makeTenant()]
+    const made = (tenantId: string, count: number, days: number) =>
+      sql(
+        world.database.admin,
+        `insert into audit_entry (chain, tenant_id, at, actor_type, action, subject_type, request_id)
+         select :tenantId::text, :tenantId::uuid, now() - make_interval(days => :days, secs => n), 'system', 'thing.change', 'Thing', 'many' from generate_series(1, :count) n`,
+        { tenantId, count, days },
+      )
+    await made(few, 100, 0)
+    await made(many, 20_000, 60)
+    await sql(world.database.admin, `analyze audit_entry`)
+    const everything = { operator: 'and', value: [] } as unknown as Condition
+    const asked = await readsOf(() =>
+      inTenant(few, (trx) => searchOwnTrail(trx, { page: 1, limit: 20, scope: everything, propertyIds: null })),
+    )
+    const page = asked.find(({ sql: text }) => text.includes('order by e.at'))
+    const values = (page?.bindings ?? []).map(
+      (value) => `'${value instanceof Date ? value.toISOString() : String(value)}'`,
+    )
+    const plan = await world.database.admin.transaction(async (trx) => {
+      await sql(trx, `set local plan_cache_mode = force_generic_plan`)
+      await trx.raw(`prepare trail as ${page?.sql.replaceAll('?', String.raw`\?`)}`)
+      const { rows } = await trx.raw(`explain (analyze, timing off, format json) execute trail (${values.join(', ')})`)
+      return rows[0]['QUERY PLAN'][0].Plan
+    })
+    expect(visited(plan)).to.be.within(20, 200)
   })
 })

@@ -29,7 +29,7 @@ export const readsOf = async (work: () => Promise<unknown>): Promise<Asked[]> =>
   return seen
 }
 
-const visited = (node: Node): number => {
+export const visited = (node: Node): number => {
   const loops = node['Actual Loops'] ?? 0
   const own =
     node['Node Type'].endsWith('Scan') && !/^(Subquery|CTE|Function|Values|Bitmap Heap)/.test(node['Node Type'])
