@@ -2222,6 +2222,9 @@ export interface ListCountRow {
   journalId: string | null
   periodId: string | null
   channelConnectionId: string | null
+  webhookEndpointId: string | null
+  automationId: string | null
+  day: string | null
 }
 
 export interface LostItemRow {
@@ -6101,10 +6104,10 @@ export const tables = {
     computed: [],
   },
   list_count: {
-    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId'],
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day'],
     documents: [],
     filled: ['tenantId', 'seq', 'folded'],
-    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day'],
     computed: [],
   },
   lost_item: {

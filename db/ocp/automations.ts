@@ -29,11 +29,19 @@ export type AutomationRecord = Omit<
 type Last30Days = { queued: number; sent: number; delivered: number; failed: number; suppressed: number }
 export type AutomationListed = AutomationRecord & { last30Days: Last30Days }
 
+/** Messages of thirty days: days are counted as they are written, and rows of the first day alone, which is cut, are counted here. */
+const since = `now() - interval '30 days'`
 const counted = `select jsonb_build_object(
-    'queued', count(*), 'sent', count(*) filter (where m.sent_at is not null),
-    'delivered', count(*) filter (where m.status in ('delivered', 'read')),
-    'failed', count(*) filter (where m.status = 'failed'), 'suppressed', count(*) filter (where m.status = 'suppressed'))
-  from message m where m.tenant_id = a.tenant_id and m.automation_id = a.id and m.created_at > now() - interval '30 days'`
+    'queued', coalesce(sum(n), 0), 'sent', coalesce(sum(n) filter (where kind = 'sent'), 0),
+    'delivered', coalesce(sum(n) filter (where status = 'delivered'), 0),
+    'failed', coalesce(sum(n) filter (where status = 'failed'), 0), 'suppressed', coalesce(sum(n) filter (where status = 'suppressed'), 0))
+  from (
+    select c.kind, c.status, c.n from list_count c
+    where c.tenant_id = a.tenant_id and c.list = 'automation_message' and c.automation_id = a.id and c.day > ((${since}) at time zone 'UTC')::date
+    union all
+    select case when m.sent_at is null then 'kept' else 'sent' end, case when m.status = 'read' then 'delivered' else m.status end, 1 from message m
+    where m.tenant_id = a.tenant_id and m.automation_id = a.id and m.created_at > ${since}
+      and m.created_at < date_trunc('day', ${since}, 'UTC') + interval '1 day') x`
 const columns = `a.id, a.property_id, a.name, a.enabled, a.trigger, a.conditions, a.template_id, a.plan, a.valid_minutes, a.version,
   a.created_at, a.updated_at, (${counted}) as last30_days`
 

@@ -10,8 +10,8 @@ import { sum } from '../lib/amounts.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
-import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
-import type { Paging, Sort } from '../lib/paging.ts'
+import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import type { Paging, Part, Sort } from '../lib/paging.ts'
 import { insertRow } from '../lib/records.ts'
 import { nightsBelow, priceForDesk, readProperty } from '../properties/index.ts'
 import type { DeskRoom, DeskSale } from '../properties/index.ts'
@@ -174,27 +174,54 @@ export type QuoteFilter = Paging & {
   scope: Condition
 }
 
+/** Looked up for each quote of a page: where PostgreSQL joins bookings, it takes few quotes to have none, and sorts all of them for a page. */
+const unused = `case when ${usedBy} is null then true else false end`
 const ofStatus: Readonly<Record<QuoteStatus, string>> = {
   used: `exists ${usedBy}`,
-  open: `q.expires_at > now() and not exists ${usedBy}`,
-  expired: `q.expires_at <= now() and not exists ${usedBy}`,
+  open: `q.expires_at > now() and ${unused}`,
+  expired: `q.expires_at <= now() and ${unused}`,
+}
+
+/** The day on which a total by the clock is cut, and its beginning. */
+const today = `(now() at time zone 'UTC')::date`
+const midnight = `date_trunc('day', now(), 'UTC')`
+
+/**
+ * The number of quotes of a status in some houses. Those without a booking are counted by the day of their expiry, and rows of the present day alone are counted
+ * here; null where a list asks for more.
+ */
+const totalOf = ({ status, guestId, companyId, arrivalFrom, arrivalTo }: QuoteFilter, houses: Part[]): Part | null => {
+  if (status === undefined) return null
+  if ([guestId, companyId, arrivalFrom, arrivalTo].some((value) => value !== undefined)) return null
+  const { text, values } = allOf(houses)
+  const kept = (list: 'quote' | 'quote_unused', days = 'true') =>
+    `(select coalesce(sum(q.n), 0)::bigint from list_count q where q.list = '${list}' and ${days} and ${text})`
+  const present = (times: string) =>
+    `(select count(*) from quote q where ${times} and not exists ${usedBy} and ${text})`
+  const parts = {
+    used: `${kept('quote')} - ${kept('quote_unused')}`,
+    open: `${kept('quote_unused', `q.day > ${today}`)} + ${present(`q.expires_at > now() and q.expires_at < ${midnight} + interval '1 day'`)}`,
+    expired: `${kept('quote_unused', `q.day < ${today}`)} + ${present(`q.expires_at >= ${midnight} and q.expires_at <= now()`)}`,
+  }
+  return { text: `select ${parts[status]} as total`, values: [...values, ...values] }
 }
 
 export const listQuotes = async (trx: Trx, filter: QuoteFilter) => {
+  const houses = [...inScope(filter.scope, 'q.property_id'), ...where('q.property_id = ?', filter.propertyId)]
   const { total, rows } = await readPage<StoredQuote>(
     trx,
     {
       columns: quoteColumns,
       from: 'quote q',
       conditions: [
-        ...inScope(filter.scope, 'q.property_id'),
-        ...where('q.property_id = ?', filter.propertyId),
+        ...houses,
         ...(filter.status === undefined ? [] : [{ text: ofStatus[filter.status], values: [] }]),
         ...where(isOfGuest('q.guest_id'), filter.guestId),
         ...where('q.company_id = ?', filter.companyId),
         ...where('q.arrival >= ?::date', filter.arrivalFrom),
         ...where('q.arrival <= ?::date', filter.arrivalTo),
       ],
+      total: totalOf(filter, houses),
       order: orderBy(filter.sort, quoteSorts, 'q.id'),
     },
     filter,

@@ -190,7 +190,7 @@ export const listWaitlist = async (trx: Trx, { status = 'waiting', matched, ...f
         ...where('w.arrival <= ?::date', filter.arrivalTo),
         ...where(isOfGuest('w.guest_id'), filter.guestId),
       ],
-      order: `w.matched_at is null, ${orderBy(filter.sort, waitlistSorts, 'w.id')}`,
+      order: `w.matched_at is null, ${orderBy(filter.sort, waitlistSorts, 'w.created_at, w.id')}`,
     },
     filter,
   )

@@ -2,12 +2,12 @@ import { notFound, unprocessable } from '../../config/errors.ts'
 import { preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Paging } from '../lib/paging.ts'
+import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import type { Paging, Part } from '../lib/paging.ts'
 import type { WebhookAttemptRow, WebhookDeliveryRow } from '../rows.ts'
 import { eventColumns } from './feed.ts'
 import type { Sight } from './feed.ts'
-import { isRecent } from './months.ts'
+import { isRecent, isRecentMonth } from './months.ts'
 import { bodyOf } from './rules/body.ts'
 import type { StoredEvent } from './rules/body.ts'
 import { askForSender } from './sequence.ts'
@@ -32,14 +32,14 @@ const columns = `d.id, d.webhook_endpoint_id, d.event_id, d.sequence, d.type, d.
   d.delivered_at, d.created_at, case when d.status = 'pending' then greatest(d.due_at, d.sending_until) end as next_attempt_at`
 const kept = () => isRecent('d.event_at')
 
-const inSight = ({ types, propertyIds }: Sight) => [
-  { text: `d.type = any(?::text[])`, values: [types] },
+const inSight = ({ types, propertyIds }: Sight, type = 'd.type') => [
+  { text: `${type} = any(?::text[])`, values: [types] },
   ...where('(d.property_id is null or d.property_id = any(?::uuid[]))', propertyIds),
 ]
 
 type Filter = Paging & {
   webhookEndpointId?: string | undefined
-  status?: string | undefined
+  status?: WebhookDeliveryRow['status'] | undefined
   type?: string | undefined
   eventId?: string | undefined
   /** Instants of their making, both included. */
@@ -49,31 +49,54 @@ type Filter = Paging & {
   sight: Sight
 }
 
+/** Conditions by the columns by which deliveries are counted; the type is `kind` there. */
+const countedConditions = ({ webhookEndpointId, type, scope, sight }: Omit<Filter, keyof Paging>, kind = 'd.type') => [
+  ...inScope(scope, 'd.property_id'),
+  ...inSight(sight, kind),
+  ...where('d.webhook_endpoint_id = ?', webhookEndpointId),
+  ...where(`${kind} = ?`, type),
+]
+
+/** A state stands in the text of its list, so that an index of few states serves each of them. */
+const ofState: Readonly<Record<WebhookDeliveryRow['status'], string>> = {
+  pending: `d.status = 'pending'`,
+  delivered: `d.status = 'delivered'`,
+  dead: `d.status = 'dead'`,
+  dropped: `d.status = 'dropped'`,
+}
+
+/** The number of deliveries by the counts of their months; null where more is asked than these tell. */
+const totalOf = (filter: Omit<Filter, keyof Paging>, state: Part[]): Part | null => {
+  if (filter.eventId !== undefined || filter.from !== undefined || filter.to !== undefined) return null
+  const { text, values } = allOf([...countedConditions(filter, 'd.kind'), ...state])
+  return {
+    text: `select coalesce(sum(d.n), 0)::bigint as total from list_count d where d.list = 'webhook_delivery' and ${isRecentMonth('d.day')} and ${text}`,
+    values,
+  }
+}
+
 /** Deliveries of types that the caller reads, newest first. */
-export const listDeliveries = (
-  trx: Trx,
-  { webhookEndpointId, status, type, eventId, from, to, scope, sight, ...paging }: Filter,
-) =>
-  readPage<DeliveryRecord>(
+export const listDeliveries = (trx: Trx, { page, limit, ...filter }: Filter) => {
+  const state = filter.status === undefined ? [] : [{ text: ofState[filter.status], values: [] }]
+  return readPage<DeliveryRecord>(
     trx,
     {
       columns,
       from: 'webhook_delivery d',
       conditions: [
         { text: kept(), values: [] },
-        ...inScope(scope, 'd.property_id'),
-        ...inSight(sight),
-        ...where('d.webhook_endpoint_id = ?', webhookEndpointId),
-        ...where('d.status = ?', status),
-        ...where('d.type = ?', type),
-        ...where('d.event_id = ?', eventId),
-        ...where('d.created_at >= ?::timestamptz', from),
-        ...where('d.created_at <= ?::timestamptz', to),
+        ...countedConditions(filter),
+        ...state,
+        ...where('d.event_id = ?', filter.eventId),
+        ...where('d.created_at >= ?::timestamptz', filter.from),
+        ...where('d.created_at <= ?::timestamptz', filter.to),
       ],
+      total: totalOf(filter, state),
       order: 'd.created_at desc, d.sequence desc, d.id',
     },
-    paging,
+    { page, limit },
   )
+}
 
 /** The event of a delivery; null once its month is dropped. */
 export const eventOfDelivery = (trx: Trx, eventId: string, eventAt: Date): Promise<StoredEvent | null> =>

@@ -28,6 +28,12 @@ export const isRecent = (column: 'occurred_at' | 'event_at' | 'd.event_at' | 'e.
   return `${column} >= '${first}'::timestamptz and ${column} < '${end}'::timestamptz`
 }
 
+/** A condition that leaves the counts of those months. */
+export const isRecentMonth = (column: 'd.day'): string => {
+  const { first, end } = keptMonths()
+  return `${column} >= '${first.slice(0, 10)}'::date and ${column} < '${end.slice(0, 10)}'::date`
+}
+
 /** A condition on deliveries `d`: it opens those months of the table alone that `monthsOf` names. */
 export const inMonths = () =>
   `d.event_at between :firstAt::timestamptz and :lastAt::timestamptz and ${isRecent('d.event_at')}`

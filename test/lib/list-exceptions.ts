@@ -1,4 +1,4 @@
-/** Lists that are short by their nature or by the record that they are of, and those of which no rows are made. */
+/** Lists that are short by their nature or by the record that they are of. */
 export const short: Readonly<Record<string, string>> = {
   'accrualSchedules.list': 'a year has few',
   'announcements.list': 'the operator of the service sets it up',
@@ -46,7 +46,6 @@ export const short: Readonly<Record<string, string>> = {
   'postingRules.list': 'a house sets it up',
   'promoCodes.list': 'a house sets it up',
   'properties.list': 'a house sets it up',
-  'quotes.list': 'its rows are not made here',
   'rateChanges.read': 'one record has few',
   'ratePlans.list': 'a house sets it up',
   'receivableInstallments.list': 'it groups or looks at what is open, of a year or an account',
@@ -72,31 +71,11 @@ export const short: Readonly<Record<string, string>> = {
   'webhooks.eventTypes': 'the operator of the service sets it up',
 }
 
-/** Lists that no made row can be read of, or that are of a record that is not made. */
-export const unread: ReadonlySet<string> = new Set(['budgets.lines', 'paymentMethods.list', 'quotes.list'])
-
-const kept = 'its rows are kept for some weeks or months, and deleted by partition or age: their number is counted anew'
 const report = 'it sums what is open or moved, whatever the page'
-const work = 'requests are closed once their arrival is past, so those that wait are few; the rows made here all wait'
 
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
 export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
-  'automations.list': ['the messages of 30 days of each are counted', ''],
   'ledgerLines.list': ['the lines of a kind are counted, those of the present year', 'kind=standard'],
   'payables.ageing': [report, '', 'bookId', 'propertyId'],
-  'quotes.list': [
-    'quotes that have passed are counted, by the clock; they are deleted after their time',
-    'status=expired',
-  ],
   'receivables.ageing': [report, '', 'bookId', 'propertyId'],
-  'waitlist.list': [
-    work,
-    'sort=priority',
-    'sort=-priority',
-    'sort=createdAt',
-    'sort=-createdAt',
-    'sort=arrival',
-    'sort=-arrival',
-  ],
-  'webhookDeliveries.list': [kept, '', 'status=pending', 'status=dropped'],
 }

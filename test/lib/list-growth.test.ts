@@ -35,7 +35,8 @@ import { makeReceivables } from '../support/receivables.ts'
 import { makeHold } from '../support/stay.ts'
 import { pay } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
-import { growing, short, unread } from './list-exceptions.ts'
+import { makeFirstRows } from './first-rows.ts'
+import { growing, short } from './list-exceptions.ts'
 import { hasSorts, lists, queriesOf, sortsIn } from './list-queries.ts'
 import type { ListRoute } from './list-queries.ts'
 import { idOf, makeRows, uncheck } from './made-rows.ts'
@@ -75,9 +76,7 @@ describe('Lists and the size of their tables', function () {
     done(await owner.send('POST', `payments/${paymentId}/refunds`, refund, { idempotencyKey: 'refund' }), 201)
     await makePayables(house)
     await makeReceivables(house)
-    const { data } = done(await owner.get('issues/categories?limit=1'))
-    const issue = { propertyId: house.propertyId, categoryId: data[0].id, title: 'A noise' }
-    done(await owner.send('POST', 'issues', issue), 201)
+    await makeFirstRows(house, owner)
     await world.drain({ starts: 2_000 })
   })
 
@@ -121,6 +120,7 @@ describe('Lists and the size of their tables', function () {
     let person: { token: string }
     let operator: { token: string }
     let bookId: string
+    let guestId: string
     const today = todayIn(timeZone)
 
     before(async function () {
@@ -146,6 +146,8 @@ describe('Lists and the size of their tables', function () {
         await countAnew(trx)
       })
       await rows(`vacuum analyze`)
+      const [guest] = await rows<{ id: string }>(`select ${idOf('guest', `'1'`)} as id`)
+      guestId = guest!.id
     })
 
     /** The path of a list, below the made record of each that it names. */
@@ -175,13 +177,12 @@ describe('Lists and the size of their tables', function () {
           const path = await pathOf(list)
           const get = (query: string) => request('GET', `${path}?limit=20${query}`, isPlatform ? operator : person)
           const sorts = hasSorts(list) ? sortsIn(JSON.stringify((await get('&sort=none')).body)) : []
-          const plain = queriesOf(list, { propertyId: house.propertyId, bookId, today })
+          const plain = queriesOf(list, { propertyId: house.propertyId, bookId, guestId, today })
           for (const query of [...plain, ...sorts.map((sort) => `${plain[0]}${sort}`)]) {
             const reply: { status?: number; body?: { meta?: { total: number } } } = {}
             const asked = await readsOf(async () => Object.assign(reply, await get(query)))
             const name = `${list.id}?${/&([a-zA-Z]+(?:=-?[a-z_A-Z]+$)?)[^&]*$/.exec(query)?.[1] ?? ''}`
-            if (reply.status !== 200 && !unread.has(list.id))
-              failed.push(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`)
+            if (reply.status !== 200) failed.push(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`)
             if (query === plain[0] && (reply.body?.meta?.total ?? 0) < added) found.short.push(list.id)
             const n = await visits.of(isPlatform ? null : house.tenantId, asked)
             if (n > most) found.growing.push([list.id, name.split('?')[1] ?? ''])

@@ -1,7 +1,7 @@
 import { routes } from '../../api/routes.ts'
 
 type Field = { enum?: string[]; format?: string; pattern?: string }
-type Given = { propertyId: string; bookId: string; today: string }
+type Given = { propertyId: string; bookId: string; guestId: string; today: string }
 
 const fieldsOf = (query: unknown) => ({
   fields: (query as { properties?: Record<string, Field> } | undefined)?.properties ?? {},
@@ -25,16 +25,20 @@ const values = (name: string, { enum: choices, format }: Field, given: Given): s
   return (name === 'status' || name === 'kind') && choices ? [...new Set([choices[0]!, choices.at(-1)!])] : []
 }
 
+/** A list of one person or another: it is asked for those of a guest, and never for those of both. */
+const ofOnePerson: ReadonlySet<string> = new Set(['paymentMethods.list'])
+
 /**
  * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, and days; orders come from `sortsIn`. Words, amounts
  * and flags are measured nowhere: they look at what other filters leave.
  */
-export const queriesOf = ({ query }: ListRoute, given: Given): string[] => {
-  const { fields, required } = fieldsOf(query)
-  const all = Object.entries(fields)
-  const always = required
-    .map((name) => `&${name}=${name === 'date' ? given.today : (values(name, fields[name]!, given)[0] ?? '')}`)
-    .join('')
+export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
+  const { fields, required: named } = fieldsOf(query)
+  const required = ofOnePerson.has(id) ? [...named, 'guestId'] : named
+  const all = Object.entries(fields).filter(([name]) => name !== 'customerId' || !ofOnePerson.has(id))
+  const valueOf = (name: string) =>
+    name === 'date' ? given.today : name === 'guestId' ? given.guestId : values(name, fields[name]!, given)[0]
+  const always = required.map((name) => `&${name}=${valueOf(name) ?? ''}`).join('')
   const filters = all.flatMap(([name, field]) =>
     required.includes(name) ? [] : values(name, field, given).map((value) => `&${name}=${value}`),
   )

@@ -99,7 +99,14 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   journal_entry: { kind: 'one.kind', book_id: 'one.book_id' },
   // Some 24 a day, in a trail whose links have been made.
   audit_entry: { at: `now() - make_interval(hours => n)`, seq: '1000000 + n', hash: `decode(md5(n::text), 'hex')` },
-  webhook_delivery: { type: `'reservation.confirmed'`, status: `'delivered'` },
+  payment_method: { guest_id: idOf('guest', 'n') },
+  // Of a tenth the time is still to come.
+  quote: { expires_at: `now() + case when n % 10 = 0 then 1 else -1 end * make_interval(mins => 20 * n)` },
+  webhook_delivery: {
+    webhook_endpoint_id: idOf('webhook_endpoint', `'1'`),
+    type: `'reservation.confirmed'`,
+    status: `'delivered'`,
+  },
   channel_push: { kind: `(array['availability', 'rates'])[1 + n % 2]` },
   // Half are to come, half are over.
   reservation: {

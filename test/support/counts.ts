@@ -17,21 +17,47 @@ const wrongOfPlatform = Object.entries({ ...platformLists, audit_entry: ['day'] 
       group by of_all${by} having sum(n) <> 0`
 })
 
-const entriesOfHouses = `select tenant_id, property_id, book_id, count(distinct entry_id) as n from journal_line
-  where property_id is not null group by 1, 2, 3`
-const wrongOfHouses = `select 'journal_entry_of_house' as list, tenant_id, concat_ws(' ', property_id, book_id) as of, sum(n)::int as missed from (
-    ${entriesOfHouses} union all select tenant_id, property_id, book_id, -n from list_count where list = 'journal_entry_of_house') x
-    group by tenant_id, property_id, book_id having sum(n) <> 0`
+type Source = { columns: readonly string[]; from: string }
 
-const wrongOfTenants = Object.entries(countedLists)
-  .map(([list, columns]) => {
+/** Lists that are counted by more than columns of one table: the rows that are counted, with the columns by which they are. */
+const derived: Readonly<Record<string, Source>> = {
+  journal_entry_of_house: {
+    columns: ['property_id', 'book_id'],
+    from: `(select distinct tenant_id, property_id, book_id, entry_id from journal_line where property_id is not null)`,
+  },
+  webhook_delivery: {
+    columns: ['property_id', 'webhook_endpoint_id', 'status', 'kind', 'day'],
+    from: `(select tenant_id, property_id, webhook_endpoint_id, status, type as kind, date_trunc('month', event_at at time zone 'UTC')::date as day
+      from webhook_delivery)`,
+  },
+  automation_message: {
+    columns: ['automation_id', 'status', 'kind', 'day'],
+    from: `(select tenant_id, automation_id, case when status in ('delivered', 'read') then 'delivered' when status in ('failed', 'suppressed') then status
+        else 'other' end as status, case when sent_at is null then 'kept' else 'sent' end as kind, (created_at at time zone 'UTC')::date as day
+      from message where automation_id is not null)`,
+  },
+  quote_unused: {
+    columns: ['property_id', 'day'],
+    from: `(select tenant_id, property_id, (expires_at at time zone 'UTC')::date as day from quote q
+      where not exists (select from booking b where b.tenant_id = q.tenant_id and b.quote_id = q.id))`,
+  },
+}
+
+/** Lists of tenants, by their names. */
+const sources: readonly (readonly [list: string, source: Source])[] = [
+  ...Object.entries(countedLists).map(([list, columns]) => [list, { columns, from: list }] as const),
+  ...Object.entries(derived),
+]
+
+const wrongOfTenants = sources
+  .map(([list, { columns, from }]) => {
     const by = columns.join(', ')
     return `select '${list}' as list, tenant_id, concat_ws(' ', ${by}) as of, sum(n)::int as missed from (
-      select tenant_id, ${by}, count(*) as n from ${list} group by tenant_id, ${by}
+      select tenant_id, ${by}, count(*) as n from ${from} r group by tenant_id, ${by}
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
-  .concat(wrongDays, wrongOfHouses)
+  .concat(wrongDays)
 
 /** A statement that finds where the total of a list is not the number of its rows; for a reader of all tenants. */
 export const wrongTotals: string = [...wrongOfTenants, ...wrongOfPlatform].join(' union all ')
@@ -47,6 +73,11 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   guest: `delete from list_count where (tenant_id, list, seq) =
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
   journal_entry_of_house: `insert into list_count (tenant_id, list, property_id, book_id, n) values (:tenantId, 'journal_entry_of_house', :propertyId, :propertyId, 1)`,
+  webhook_delivery: `insert into list_count (tenant_id, list, property_id, status, kind, day, n)
+    values (:tenantId, 'webhook_delivery', :propertyId, 'dead', 'reservation.confirmed', '2026-01-01', 1)`,
+  automation_message: `insert into list_count (tenant_id, list, automation_id, status, kind, day, n)
+    values (:tenantId, 'automation_message', :propertyId, 'other', 'kept', '2026-01-01', -1)`,
+  quote_unused: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'quote_unused', :propertyId, '2026-01-01', 2)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }
@@ -72,15 +103,11 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
       `insert into platform_count (list${by}, n, folded) select '${table}'${by}, count(*), true from ${table} group by 1${by}`,
     )
   }
-  await sql(
-    trx,
-    `insert into list_count (list, tenant_id, property_id, book_id, n) select 'journal_entry_of_house', e.* from (${entriesOfHouses}) e`,
-  )
-  for (const [table, columns] of Object.entries(countedLists)) {
+  for (const [list, { columns, from }] of sources) {
     const by = columns.join(', ')
     await sql(
       trx,
-      `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
+      `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${list}', ${by}, count(*), true from ${from} r group by tenant_id, ${by}`,
     )
   }
 }
