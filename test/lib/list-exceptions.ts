@@ -82,7 +82,6 @@ const work = 'requests are closed once their arrival is past, so those that wait
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
 export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
   'automations.list': ['the messages of 30 days of each are counted', ''],
-  'ledgerLines.list': ['the lines of a kind are counted, those of the present year', 'kind=standard'],
   'payables.ageing': [report, '', 'bookId', 'propertyId'],
   'quotes.list': [
     'quotes that have passed are counted, by the clock; they are deleted after their time',

@@ -23,6 +23,12 @@ const wrongOfHouses = `select 'journal_entry_of_house' as list, tenant_id, conca
     ${entriesOfHouses} union all select tenant_id, property_id, book_id, -n from list_count where list = 'journal_entry_of_house') x
     group by tenant_id, property_id, book_id having sum(n) <> 0`
 
+const linesOfKinds = `select l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, l.period_id, count(*) as n from journal_line l
+  join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id group by 1, 2, 3, 4, 5, 6`
+const wrongOfKinds = `select 'journal_line' as list, tenant_id, concat_ws(' ', property_id, book_id, kind, journal_id, period_id) as of, sum(n)::int as missed from (
+    ${linesOfKinds} union all select tenant_id, property_id, book_id, kind, journal_id, period_id, -n from list_count where list = 'journal_line') x
+    group by tenant_id, property_id, book_id, kind, journal_id, period_id having sum(n) <> 0`
+
 const wrongOfTenants = Object.entries(countedLists)
   .map(([list, columns]) => {
     const by = columns.join(', ')
@@ -31,7 +37,7 @@ const wrongOfTenants = Object.entries(countedLists)
       union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
       group by tenant_id, ${by} having sum(n) <> 0`
   })
-  .concat(wrongDays, wrongOfHouses)
+  .concat(wrongDays, wrongOfHouses, wrongOfKinds)
 
 /** A statement that finds where the total of a list is not the number of its rows; for a reader of all tenants. */
 export const wrongTotals: string = [...wrongOfTenants, ...wrongOfPlatform].join(' union all ')
@@ -47,6 +53,7 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   guest: `delete from list_count where (tenant_id, list, seq) =
     (select tenant_id, list, seq from list_count where tenant_id = :tenantId and list = 'guest' and n <> 0 limit 1)`,
   journal_entry_of_house: `insert into list_count (tenant_id, list, property_id, book_id, n) values (:tenantId, 'journal_entry_of_house', :propertyId, :propertyId, 1)`,
+  journal_line: `insert into list_count (tenant_id, list, property_id, kind, n) values (:tenantId, 'journal_line', :propertyId, 'standard', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }
@@ -75,6 +82,10 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
   await sql(
     trx,
     `insert into list_count (list, tenant_id, property_id, book_id, n) select 'journal_entry_of_house', e.* from (${entriesOfHouses}) e`,
+  )
+  await sql(
+    trx,
+    `insert into list_count (list, tenant_id, property_id, book_id, kind, journal_id, period_id, n) select 'journal_line', l.* from (${linesOfKinds}) l`,
   )
   for (const [table, columns] of Object.entries(countedLists)) {
     const by = columns.join(', ')
