@@ -76,18 +76,15 @@ export const short: Readonly<Record<string, string>> = {
 export const unread: ReadonlySet<string> = new Set(['budgets.lines', 'paymentMethods.list', 'quotes.list'])
 
 const kept = 'its rows are kept for some weeks or months, and deleted by partition or age: their number is counted anew'
-const report = 'it sums what is open or moved, whatever the page'
 const work = 'requests are closed once their arrival is past, so those that wait are few; the rows made here all wait'
 
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
 export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
   'automations.list': ['the messages of 30 days of each are counted', ''],
-  'payables.ageing': [report, '', 'bookId', 'propertyId'],
   'quotes.list': [
     'quotes that have passed are counted, by the clock; they are deleted after their time',
     'status=expired',
   ],
-  'receivables.ageing': [report, '', 'bookId', 'propertyId'],
   'waitlist.list': [
     work,
     'sort=priority',
