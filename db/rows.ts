@@ -2688,6 +2688,7 @@ export interface PayableInstallmentRow {
   versions: unknown
   boletoLine: string | null
   pixCode: string | null
+  replannedSince: string | null
 }
 
 export interface PayableLineRow {
@@ -3749,6 +3750,7 @@ export interface ReceivableInstallmentRow {
   writtenOff: number
   open: number
   versions: unknown
+  replannedSince: string | null
 }
 
 export interface ReceivableLineRow {
@@ -6279,11 +6281,11 @@ export const tables = {
     computed: [],
   },
   payable_installment: {
-    fields: ['tenantId', 'id', 'payableId', 'seq', 'dueOn', 'amount', 'settled', 'open', 'versions', 'boletoLine', 'pixCode'],
+    fields: ['tenantId', 'id', 'payableId', 'seq', 'dueOn', 'amount', 'settled', 'open', 'versions', 'boletoLine', 'pixCode', 'replannedSince'],
     documents: ['versions'],
     filled: ['tenantId', 'id', 'settled', 'versions'],
     nullable: ['boletoLine', 'pixCode'],
-    computed: ['open'],
+    computed: ['open', 'replannedSince'],
   },
   payable_line: {
     fields: ['tenantId', 'id', 'payableId', 'lineNo', 'description', 'accountId', 'purchaseOrderLineId', 'inventoryMovementLineId', 'quantity', 'baseQuantity', 'amount', 'costCenterId', 'propertyId', 'receivedValue', 'variance', 'taken'],
@@ -6657,11 +6659,11 @@ export const tables = {
     computed: [],
   },
   receivable_installment: {
-    fields: ['tenantId', 'id', 'receivableId', 'seq', 'dueOn', 'amount', 'settled', 'credited', 'writtenOff', 'open', 'versions'],
+    fields: ['tenantId', 'id', 'receivableId', 'seq', 'dueOn', 'amount', 'settled', 'credited', 'writtenOff', 'open', 'versions', 'replannedSince'],
     documents: ['versions'],
     filled: ['tenantId', 'id', 'settled', 'credited', 'writtenOff', 'versions'],
     nullable: [],
-    computed: ['open'],
+    computed: ['open', 'replannedSince'],
   },
   receivable_line: {
     fields: ['tenantId', 'id', 'receivableId', 'lineNo', 'description', 'quantity', 'unitAmount', 'amount', 'accountId', 'folioId', 'fromReceivableId', 'live', 'taxCodeId', 'taxAmount', 'propertyId', 'costCenterId'],

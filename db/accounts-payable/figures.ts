@@ -106,7 +106,8 @@ const creditsOn = (trx: Trx, values: object, by: AgeingBy) =>
        sum(d.amount - coalesce(f.used, 0))::bigint as credits
      from (select id from supplier_credit where tenant_id = :tenantId and book_id = :bookId and available > 0 and status = 'open'
        union select supplier_credit_id from supplier_credit_fact where tenant_id = :tenantId and dated_on > cast(:asOf as date)) c
-     join supplier_credit d on d.tenant_id = :tenantId and d.id = c.id left join lateral (select sum(f.amount) as used from supplier_credit_fact f
+     cross join lateral (select x.* from supplier_credit x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
+     left join lateral (select sum(f.amount) as used from supplier_credit_fact f
        where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
      where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
        and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) group by 1`,

@@ -64,6 +64,13 @@ export const ledgerState = async (
   return state ?? { ledgerSequence: 0, pendingEvents: 0 }
 }
 
+/** SQL of the lines `l` of the period that a day (`:asOf`) cuts, up to that day: `offset 0` has PostgreSQL read the period first, and then its days alone. */
+const linesOfCutPeriod = (conditions = ''): string => `fiscal_period p
+       cross join lateral (select l.account_id, l.debit, l.credit from journal_line l
+         where l.tenant_id = :tenantId and l.book_id = :bookId and l.period_id = p.id and l.posting_date between p.starts_on and cast(:asOf as date)
+           and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines ${conditions} offset 0) l
+       where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)`
+
 /** Debits less credits by account, of all or of those named: whole periods from the balances, the lines of the one that the day cuts. */
 export const movements = async (
   trx: Trx,
@@ -82,11 +89,7 @@ export const movements = async (
        where b.tenant_id = :tenantId and b.book_id = :bookId ${named('b.account_id')} and p.ends_on <= coalesce(cast(:asOf as date), 'infinity')
          and (cast(:propertyId as uuid) is null or b.property_id = :propertyId) and :balances
        union all
-       select l.account_id, l.debit - l.credit from fiscal_period p
-       join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id ${named('l.account_id')}
-         and l.posting_date between p.starts_on and cast(:asOf as date)
-       where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)
-         and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines
+       select l.account_id, l.debit - l.credit from ${linesOfCutPeriod(named('l.account_id'))}
      ) m group by account_id`,
     {
       ...(accountIds === null ? {} : { accountIds }),
@@ -218,11 +221,7 @@ export const listBalances = async (trx: Trx, filter: BalanceFilter, scope: Condi
          and (p.kind = 'regular' or cast(:includeClosing as boolean))
          and (cast(:propertyId as uuid) is null or b.property_id = :propertyId) and :balances
        union all
-       select l.account_id, l.debit, l.credit from fiscal_period p
-       join journal_line l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id
-         and l.posting_date between p.starts_on and cast(:asOf as date)
-       where p.tenant_id = :tenantId and p.book_id = :bookId and p.starts_on <= cast(:asOf as date) and p.ends_on > cast(:asOf as date)
-         and (cast(:propertyId as uuid) is null or l.property_id = :propertyId) and :lines
+       select l.account_id, l.debit, l.credit from ${linesOfCutPeriod()}
      ) m join account a on a.tenant_id = :tenantId and a.id = m.account_id
      where (cast(:class as text) is null or a.class = :class) and (cast(:accountIds as uuid[]) is null or a.id = any(cast(:accountIds as uuid[])))
      group by a.id, a.code, a.name, a.side order by a.code collate "C"`,

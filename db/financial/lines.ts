@@ -47,6 +47,16 @@ const linesKept = (conditions: readonly Part[]): Part => {
   }
 }
 
+/** The number of lines under conditions on their house and period, and on the kind and journal of their entries, as it is kept. */
+const linesOfKind = (conditions: readonly Part[]): Part => {
+  const { text, values } = allOf(conditions)
+  return {
+    text: `select coalesce(sum(l.n), 0)::bigint as total from fiscal_period p
+       join list_count l on l.tenant_id = p.tenant_id and l.book_id = p.book_id and l.period_id = p.id and l.list = 'journal_line' where ${text}`,
+    values,
+  }
+}
+
 /**
  * A page of the lines of an account in the order of posting, with the balance after each; `opening` and `closing` are the balances before and after the
  * days asked for. Of the lines in `scope` alone.
@@ -169,7 +179,9 @@ export const searchLines = async (
     ...seen(scope, 'l.property_id'),
   ]
   const { bookId: _, periodId: _period, accountId: _account, propertyId: _property, ...others } = filter
-  const isKept = Object.values(others).every((one) => one === undefined)
+  const { kind, journalId, ...more } = others
+  const isCounted = Object.values(more).every((one) => one === undefined)
+  const isOfKind = (kind ?? journalId) !== undefined
   // Lines are in the order of their entries; those of an account or a house have an index of their own.
   const isOfPlace = (filter.accountId ?? filter.propertyId) !== undefined
   const day = isOfPlace ? 'l.posting_date' : 'e.posting_date'
@@ -177,6 +189,7 @@ export const searchLines = async (
   const words =
     filter.q === undefined ? null : await findWords(trx, book.id, filter.q, { from, to: filter.to }, { memos: true })
   const { total } = seenBy(trx, scope)
+  const inYear = [...place, ...where('p.starts_on >= ?', year?.startsOn)]
   const source = `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`
   const conditions: Part[] = [
     ...place,
@@ -210,11 +223,14 @@ export const searchLines = async (
       joins: `left join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
         left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
       conditions,
-      total: isKept
-        ? linesKept([...place, ...where('p.starts_on >= ?', year?.startsOn)])
-        : words?.entryIds === null
-          ? countedTo(source, conditions)
-          : null,
+      total:
+        isCounted && !isOfKind
+          ? linesKept(inYear)
+          : isCounted && filter.accountId === undefined
+            ? linesOfKind([...inYear, ...where('l.kind = ?', kind), ...where('l.journal_id = ?', journalId)])
+            : words?.entryIds === null
+              ? countedTo(source, conditions)
+              : null,
       order: `${day} desc, e.sequence desc, l.line_no`,
     },
     { page, limit },

@@ -71,11 +71,5 @@ export const short: Readonly<Record<string, string>> = {
   'webhooks.eventTypes': 'the operator of the service sets it up',
 }
 
-const report = 'it sums what is open or moved, whatever the page'
-
 /** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
-export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {
-  'ledgerLines.list': ['the lines of a kind are counted, those of the present year', 'kind=standard'],
-  'payables.ageing': [report, '', 'bookId', 'propertyId'],
-  'receivables.ageing': [report, '', 'bookId', 'propertyId'],
-}
+export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {}

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { todayIn } from '../../config/time.ts'
+import { addDays, todayIn } from '../../config/time.ts'
 import { grantEntitlement } from '../../db/admin/index.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
 import {
@@ -177,7 +177,8 @@ describe('Lists and the size of their tables', function () {
           const path = await pathOf(list)
           const get = (query: string) => request('GET', `${path}?limit=20${query}`, isPlatform ? operator : person)
           const sorts = hasSorts(list) ? sortsIn(JSON.stringify((await get('&sort=none')).body)) : []
-          const plain = queriesOf(list, { propertyId: house.propertyId, bookId, guestId, today })
+          const yesterday = addDays(today, -1)
+          const plain = queriesOf(list, { propertyId: house.propertyId, bookId, guestId, today, yesterday })
           for (const query of [...plain, ...sorts.map((sort) => `${plain[0]}${sort}`)]) {
             const reply: { status?: number; body?: { meta?: { total: number } } } = {}
             const asked = await readsOf(async () => Object.assign(reply, await get(query)))

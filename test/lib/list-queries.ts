@@ -1,7 +1,7 @@
 import { routes } from '../../api/routes.ts'
 
 type Field = { enum?: string[]; format?: string; pattern?: string }
-type Given = { propertyId: string; bookId: string; guestId: string; today: string }
+type Given = { propertyId: string; bookId: string; guestId: string; today: string; yesterday: string }
 
 const fieldsOf = (query: unknown) => ({
   fields: (query as { properties?: Record<string, Field> } | undefined)?.properties ?? {},
@@ -19,6 +19,7 @@ const [before, after] = ['2001-01-01', '2090-01-01']
 const values = (name: string, { enum: choices, format }: Field, given: Given): string[] => {
   if (name === 'propertyId' || name === 'bookId') return [given[name]]
   if (format === 'uuid4') return [noRecord]
+  if (name === 'asOf') return [given.yesterday]
   if (format === 'day' && /from$|^startDate$/i.test(name)) return [after]
   if (format === 'day' && /to$|^endDate$/i.test(name)) return [before]
   // Made rows have the first of a column; of the last there is none.

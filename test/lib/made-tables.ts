@@ -26,6 +26,7 @@ export const grow: ReadonlySet<string> = new Set([
   'supplier_bank_details',
   'payable_fact',
   'supplier_credit',
+  'supplier_credit_fact',
   'payable_payment',
   'purchase_order',
   'purchase_order_line',
@@ -38,6 +39,7 @@ export const grow: ReadonlySet<string> = new Set([
   'receivable_fact',
   'receipt_allocation',
   'receipt',
+  'receipt_refund',
   'credit_note',
   'fiscal_document',
   'dunning_run',
@@ -93,6 +95,8 @@ export const grow: ReadonlySet<string> = new Set([
   'app_user',
 ])
 
+const replanned = `one.versions || '[{"since": "2001-01-01", "dueOn": "2001-01-01", "amount": 1}]'::jsonb`
+
 /** SQL of columns where their types do not say enough. */
 export const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   journal_line: { line_no: '1', entry_id: idOf('journal_entry', 'n') },
@@ -137,9 +141,11 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   housekeeping_task: { kind: `'departure'`, status: `'open'` },
   suppression: { kind: `'email'` },
   conversation: { kind: `'email'` },
-  // Of bills and documents that were paid.
-  payable_installment: { settled: 'one.amount' },
-  receivable_installment: { settled: 'one.amount' },
+  // Of bills and documents that were paid, whose schedule was another long ago; credits and receipts that were used.
+  payable_installment: { settled: 'one.amount', versions: replanned },
+  receivable_installment: { settled: 'one.amount', versions: replanned },
+  supplier_credit: { applied: 'one.amount - one.refunded' },
+  receipt: { allocated: '1' },
 }
 
 /** The row that is copied, where not any will do. */

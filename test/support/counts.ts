@@ -30,6 +30,11 @@ const derived: Readonly<Record<string, Source>> = {
     from: `(select tenant_id, property_id, webhook_endpoint_id, status, type as kind, date_trunc('month', event_at at time zone 'UTC')::date as day
       from webhook_delivery)`,
   },
+  journal_line: {
+    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'period_id'],
+    from: `(select l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, l.period_id from journal_line l
+      join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id)`,
+  },
   automation_message: {
     columns: ['automation_id', 'status', 'kind', 'day'],
     from: `(select tenant_id, automation_id, case when status in ('delivered', 'read') then 'delivered' when status in ('failed', 'suppressed') then status
@@ -78,6 +83,7 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   automation_message: `insert into list_count (tenant_id, list, automation_id, status, kind, day, n)
     values (:tenantId, 'automation_message', :propertyId, 'other', 'kept', '2026-01-01', -1)`,
   quote_unused: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'quote_unused', :propertyId, '2026-01-01', 2)`,
+  journal_line: `insert into list_count (tenant_id, list, property_id, kind, n) values (:tenantId, 'journal_line', :propertyId, 'standard', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }

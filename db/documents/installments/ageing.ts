@@ -13,18 +13,18 @@ const perhapsOpen = (document: string): string => `
   union
   select f.installment_id from ${document}_fact f where f.tenant_id = :tenantId and f.dated_on > cast(:asOf as date)
   union
-  select i.id from ${document}_installment i where cast(:asOf as date) < current_date - 1 and i.tenant_id = :tenantId and i.open = 0
-    and jsonb_array_length(i.versions) > 1 and i.versions -> -1 ->> 'since' > cast(:asOf as text)`
+  select i.id from ${document}_installment i where i.tenant_id = :tenantId and i.replanned_since > cast(:asOf as text) and i.open = 0`
 
 /**
  * SQL of the installments that were open on a day (`:asOf`): `document_id`, `installment_id`, `due_on` and `open`, by the schedule of that day and the facts
- * dated up to it. `:tenantId` and `:bookId` are bound. What is written later with a later date changes none of it.
+ * dated up to it, with `more` of a document `d`. `:tenantId` and `:bookId` are bound. What is written later with a later date changes none of it. Documents are
+ * looked up one by one, since PostgreSQL would go through all of a book rather than those of the few installments.
  */
-export const openOn = ({ document, counted, since }: Side): string => `
-  select d.id as document_id, i.id as installment_id, i.seq, v.due_on, v.amount - coalesce(f.lowered, 0) as open
+export const openOn = ({ document, counted, since }: Side, more: string): string => `
+  select d.id as document_id, i.id as installment_id, i.seq, v.due_on, v.amount - coalesce(f.lowered, 0) as open, ${more}
   from (${perhapsOpen(document)}) c
-  join ${document}_installment i on i.tenant_id = :tenantId and i.id = c.id
-  join ${document} d on d.tenant_id = i.tenant_id and d.id = i.${document}_id
+  cross join lateral (select x.* from ${document}_installment x where x.tenant_id = :tenantId and x.id = c.id offset 0) i
+  cross join lateral (select x.* from ${document} x where x.tenant_id = i.tenant_id and x.id = i.${document}_id offset 0) d
   cross join lateral (select cast(x.one ->> 'dueOn' as date) as due_on, cast(x.one ->> 'amount' as bigint) as amount
     from jsonb_array_elements(i.versions) as x (one) where x.one ->> 'since' <= cast(:asOf as text) order by x.one ->> 'since' desc limit 1) v
   left join lateral (select sum(f.amount)::bigint as lowered from ${document}_fact f
@@ -66,11 +66,10 @@ export const ageing = async (
   const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null }
   const found = await sql<AgeingRow & { groups: number; isTotal: boolean }>(
     trx,
-    `with o as (${openOn(side)}),
-     r as (select ${by} as key, grouping(${by}) = 1 as is_total, ${figures} from o
-       join ${side.document} d on d.tenant_id = :tenantId and d.id = o.document_id
-       where cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)
-       group by grouping sets ((${by}), ()))
+    `with o as (${openOn(side, `d.property_id, ${by} as key`)}),
+     r as (select o.key, grouping(o.key) = 1 as is_total, ${figures} from o
+       where cast(:propertyId as uuid) is null or o.property_id = cast(:propertyId as uuid)
+       group by grouping sets ((o.key), ()))
      select r.*, (select count(*) from r where not is_total)::int as groups from r
      order by is_total desc, total desc, key limit :most offset 0`,
     { ...values, most: page * limit + 1 },

@@ -67,8 +67,9 @@ export const statement = async (
   })
   const open = await sql<OpenInstallment>(
     trx,
-    `select o.installment_id, ${side.named.number} as number, o.due_on, o.open from (${openOn(side)}) o
-     join ${side.document} d on d.tenant_id = :tenantId and d.id = o.document_id where ${side.party} = :party order by o.due_on, o.seq, o.installment_id`,
+    `select o.installment_id, o.number, o.due_on, o.open
+     from (${openOn(side, `${side.named.number} as number, ${side.party} as party`)}) o
+     where o.party = :party order by o.due_on, o.seq, o.installment_id`,
     values,
   )
   return { opening, entries, closing: balance, open }
