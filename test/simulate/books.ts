@@ -18,18 +18,19 @@ const float = 20_000
 
 /** The drawer of the day, which begins with what the one before left in it. */
 export const openDrawer = async (house: SimulatedHouse): Promise<string | null> => {
-  const { hand, tenant } = house.group
-  const opened = await hand.post(tenant.owner, 'cash/sessions', { registerId: house.registerId, count: coins(float) })
+  const opened = await house.group.hand.post(house.cashier, 'cash/sessions', {
+    registerId: house.registerId,
+    count: coins(float),
+  })
   return opened?.id ?? null
 }
 
 /** Counts the drawer, at times a coin short, and takes what is above the float to the safe. */
 export const closeDrawer = async (house: SimulatedHouse, id: string, taken: number, random: Random) => {
-  const { hand, tenant } = house.group
   const short = random.chance(0.1) ? 100 : 0
   const counted = float + taken - (taken >= short ? short : 0)
   const drop = counted - float
-  await hand.post(tenant.owner, `cash/sessions/${id}/close`, {
+  await house.group.hand.post(house.cashier, `cash/sessions/${id}/close`, {
     count: coins(counted),
     ...(drop > 0 ? { drop: { amount: drop } } : {}),
   })
@@ -38,8 +39,8 @@ export const closeDrawer = async (house: SimulatedHouse, id: string, taken: numb
 /** Petty cash of the drawer. Answers what it took from it. */
 export const buyFlowers = async (house: SimulatedHouse, random: Random): Promise<number> => {
   if (!random.chance(0.3)) return 0
-  const { hand, tenant, ids } = house.group
-  const paid = await hand.post(tenant.owner, 'cash/movements', {
+  const { hand, ids } = house.group
+  const paid = await hand.post(house.cashier, 'cash/movements', {
     cashAccountId: house.registerId,
     amount: -500,
     accountId: ids.expenseAccountId,
@@ -153,10 +154,10 @@ export const collect = async (house: SimulatedHouse, random: Random): Promise<vo
   })
 }
 
-/** Disputes are contested or accepted, and some money goes back. */
+/** Disputes of all houses are contested or accepted, and some money goes back. */
 export const settleDisputes = async (house: SimulatedHouse, random: Random): Promise<void> => {
   const { hand, tenant } = house.group
-  const { data } = await hand.read(tenant.owner, 'payments/disputes?status=needs_response&limit=5')
+  const { data } = await hand.read(tenant.owner, 'payments/disputes?status=needs_response&limit=100')
   for (const { id } of data as Parsed[])
     await hand.post(
       tenant.owner,

@@ -75,6 +75,8 @@ export type Group = Awaited<ReturnType<typeof openGroup>>
 export const openHouse = async (group: Group) => {
   const { tenant, hand, made, ids } = group
   const inn: Inn = await openInn(tenant)
+  // A person has one drawer open at most.
+  const cashier = await openDesk(tenant.world, { tenantId: tenant.tenantId, inHouse: tenant.inHouse }, 'owner')
   const { propertyId } = inn
   const code = randomUUID().slice(0, 6).toUpperCase()
   const safe = await made(tenant.owner, 'cash/accounts', { propertyId, kind: 'safe', code: `S-${code}`, name: 'Safe' })
@@ -118,6 +120,6 @@ export const openHouse = async (group: Group) => {
     lines: [{ itemId: ids.itemId, quantity: '20', measure: 'l', value: 20_000 }],
   })
   const cash = { registerId: register.id as string, safeId: safe.id as string, terminalId: terminal.id as string }
-  return { group, inn, propertyId, ...cash, locationId, outletId, date: inn.D }
+  return { group, inn, propertyId, cashier, ...cash, locationId, outletId, date: inn.D }
 }
 export type SimulatedHouse = Awaited<ReturnType<typeof openHouse>>

@@ -23,13 +23,13 @@ try {
   const { registerModules } = await import('../../db/register.ts')
   registerModules()
   const { simulate } = await import('./run.ts')
-  const { figuresOf, print } = await import('./report.ts')
-  const outcome = await simulate(options)
+  const { figuresOf, print, progress } = await import('./report.ts')
+  const outcome = await simulate(options, progress(options))
   failed = print(options, outcome)
   if (values.keep) {
     const { report } = await import('../../bench/report.ts')
     const { results, notes } = figuresOf(options, outcome)
-    await report('simulate', results, notes, outcome.postgres)
+    await report(`simulate-${options.properties}x${options.days}`, results, notes, outcome.postgres)
   }
 } finally {
   await stopServices()

@@ -1,6 +1,10 @@
 import { judge } from '../../bench/report.ts'
 import type { Result } from '../../bench/report.ts'
-import type { Mark, Outcome } from './run.ts'
+import type { Tally } from './hand.ts'
+import type { Mark } from './measure.ts'
+import type { Outcome } from './run.ts'
+import { windowsOf } from './windows.ts'
+import type { Measure } from './windows.ts'
 
 type Options = { seed: number; properties: number; days: number }
 
@@ -13,14 +17,6 @@ const list = (counts: Record<string, number>) =>
     .sort(([, a], [, b]) => b - a)
     .map(([name, count]) => `  ${count} × ${name}`)
     .join('\n')
-
-type Measure = 'ms' | 'pages' | 'rows' | 'bytes'
-
-const between = (a: Mark, b: Mark, by: 'bookings' | 'requests'): Record<Measure, number> => {
-  const count = Math.max(1, b[by] - a[by])
-  const each = (of: Measure) => (b[of] - a[of]) / count
-  return { ms: each('ms'), pages: each('pages'), rows: each('rows'), bytes: each('bytes') }
-}
 
 const ofEach = ([a, b]: readonly [Mark, Mark], name: string, index: 0 | 1 | 2 | 3) =>
   ((b.tables[name]?.[index] ?? 0) - (a.tables[name]?.[index] ?? 0)) / Math.max(1, b.bookings - a.bookings)
@@ -43,22 +39,6 @@ const mostGrown = (young: readonly [Mark, Mark], old: readonly [Mark, Mark], ind
     .sort((a, b) => b.now - b.before - a.now + a.before)
     .slice(0, 25)
     .map(({ name, before, now }) => `  ${name}: ${now.toFixed(0)} (${before.toFixed(0)})`)
-
-/** The days that are compared, two windows of as many each: the last of the first month, and the last of all. */
-const windowsOf = (days: number, marks: readonly Mark[]) => {
-  const [first, last] = [marks[0], marks.at(-1)]
-  if (!first || !last) throw new Error('no day was lived')
-  const window = Math.max(1, Math.min(15, Math.floor(days / 4)))
-  const early = Math.max(window, Math.min(30, Math.floor(days / 2)))
-  const at = (day: number) => marks[day] ?? last
-  const young = [at(early - window), at(early)] as const
-  const old = [at(days - window), last] as const
-  const growth = (by: 'bookings' | 'requests', of: Measure) => {
-    const [before, now] = [between(...young, by)[of], between(...old, by)[of]]
-    return { whole: between(first, last, by)[of], young: before, old: now, factor: now / before }
-  }
-  return { last, early, young, old, growth }
-}
 
 /** Figures of a run as those of a measurement, for `docs/performance.md`. */
 export const figuresOf = (
@@ -91,9 +71,23 @@ export const figuresOf = (
       figure('time of a day of a property', 'ms', last.ms / days / properties),
     ],
     notes: [
-      `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, each with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
+      `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, four houses and four jobs at a time, each day with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
       'Pages are those that PostgreSQL read, from memory or not: they do not depend on who else uses the machine, as the time does. What `vacuum` and `analyze` read is left out.',
     ],
+  }
+}
+
+/** Prints, every few days, how far a run is. */
+export const progress = ({ properties, days }: Options) => {
+  let before: Pick<Mark, 'day' | 'ms' | 'bookings'> = { day: 0, ms: 0, bookings: 0 }
+  return (mark: Mark, { wrong }: Tally): void => {
+    if (mark.day % 5 !== 0 && mark.day !== days) return
+    const lived = (mark.day - before.day) * properties
+    const each = (mark.ms - before.ms) / lived
+    console.log(
+      `day ${mark.day} of ${days}: ${mark.bookings} bookings, ${each.toFixed(0)} ms for each day of a property, ${wrong.length} wrong replies`,
+    )
+    before = mark
   }
 }
 

@@ -172,8 +172,7 @@ export const serve = async (house: SimulatedHouse, random: Random): Promise<numb
 }
 
 const payInCash = async (house: SimulatedHouse, folioId: string, amount: number): Promise<number> => {
-  const { hand, tenant } = house.group
-  const paid = await hand.post(tenant.owner, 'payments/record', {
+  const paid = await house.group.hand.post(house.cashier, 'payments/record', {
     propertyId: house.propertyId,
     method: 'cash',
     amount,
@@ -184,8 +183,8 @@ const payInCash = async (house: SimulatedHouse, folioId: string, amount: number)
   return paid ? amount : 0
 }
 
-/** Guests pay what they owe, in one of four ways, and leave. Answers what the drawer took. */
-export const bidFarewell = async (house: SimulatedHouse, random: Random): Promise<number> => {
+/** Guests who leave pay what they owe, in one of four ways. Answers what the drawer took. */
+export const settleBills = async (house: SimulatedHouse, random: Random): Promise<number> => {
   const { group, propertyId, terminalId } = house
   const { hand, tenant } = group
   let cash = 0
@@ -216,9 +215,13 @@ export const bidFarewell = async (house: SimulatedHouse, random: Random): Promis
         })
     }
   }
-  await house.inn.work()
+  return cash
+}
+
+/** Guests leave, once the workers know of their payments. */
+export const bidFarewell = async (house: SimulatedHouse): Promise<void> => {
+  const { hand, tenant } = house.group
   for (const row of await listed(house, 'departures'))
     if (!row.done && row.status === 'checked_in')
       await hand.post(tenant.reception, `reservations/${row.reservationId}/check-out`)
-  return cash
 }

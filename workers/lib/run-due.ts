@@ -23,6 +23,8 @@ export type RunDueOptions = {
   starts?: number
   /** Tries of the short tier are made at once, so many of them. */
   deliveries?: number
+  /** Runs so many jobs at the same time, in place of one after the other. */
+  atOnce?: number
 }
 
 type Chosen = Pick<RunDueOptions, 'kinds' | 'queues'> & { aheadMs: number }
@@ -48,7 +50,7 @@ const takeDue = ({ aheadMs, kinds, queues }: Chosen) =>
   })
 
 /**
- * Hands every due job to its processor in this process, one after the other, until none is due: the real claim, fence and
+ * Hands every due job to its processor in this process until none is due: the real claim, fence and
  * completion, with neither relay nor Redis in between. For the demo's seed and for tests. Answers which jobs started and how each ended.
  */
 export const runDue = async ({
@@ -57,6 +59,7 @@ export const runDue = async ({
   queues,
   starts = 500,
   deliveries = 10,
+  atOnce = 1,
 }: RunDueOptions = {}): Promise<Ran[]> => {
   const worker: Worker = { name: 'in-process', inHand: new Set(), isEnding: false }
   const done: Ran[] = []
@@ -90,14 +93,18 @@ export const runDue = async ({
       continue
     }
     quiet = 0
-    for (const job of due) {
-      await start({
+    const waiting = [
+      ...due.map((job) => ({
         fence: { jobId: job.id, dispatchNo: job.dispatchNo, delivery: 1 },
         kind: job.kind,
         handed: handedOf(job),
-      })
+      })),
+      ...handed,
+    ].values()
+    const runSome = async () => {
+      for (const delivery of waiting) await start(delivery)
     }
-    for (const delivery of handed) await start(delivery)
+    await Promise.all(Array.from({ length: atOnce }, runSome))
     if (done.length > starts)
       throw new Error(
         `jobs do not come to an end: ${done
