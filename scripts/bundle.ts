@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
 import type { Plugin } from 'esbuild'
 
@@ -40,18 +40,30 @@ const places = (folder: string): Plugin => ({
 export const inAscii = (text: string): string =>
   text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Modules of the compiled service, which make a part of the bundle each. */
+const modulesIn = (folder: string): string[] =>
+  ['api', 'db'].flatMap((layer) =>
+    readdirSync(join(folder, layer), { withFileTypes: true })
+      .map(({ name }) => join(folder, layer, name, 'index.js'))
+      .filter((file) => existsSync(file)),
+  )
+
 /**
- * Makes one file of the compiled api in `folder`, with what it loads later in files beside it. The modules stay where they are, the entry
- * as `api/entry.js`: threads, migrations and scripts load them.
+ * Bundles the compiled api in `folder` into `api/main.js` and a few parts beside it. The modules stay where they are, the entry
+ * as `api/entry.js`: threads, migrations and scripts load them. V8 parses a file as a whole and gives that memory back only in part:
+ * in one file of 5 MB the api keeps tens of megabytes more, so each module is an entry, and what the same entries need is a part.
  */
 export const bundleApi = async (folder: string): Promise<void> => {
-  const entry = join(folder, 'api/entry.js')
-  if (!existsSync(entry)) renameSync(join(folder, 'api/main.js'), entry)
+  const api = join(folder, 'api')
+  const entry = join(api, 'entry.js')
+  if (!existsSync(entry)) renameSync(join(api, 'main.js'), entry)
+  const parts = modulesIn(folder).map((file) => ({ in: file, out: join('parts', relative(folder, file)) }))
   const { outputFiles } = await build({
     write: false,
-    entryPoints: { main: entry },
-    outdir: join(folder, 'api'),
-    chunkNames: 'later/[name]-[hash]',
+    entryPoints: [{ in: entry, out: 'main' }, ...parts],
+    outdir: api,
+    // Beside the main file: they name their neighbours by a place relative to it.
+    chunkNames: 'part-[hash]',
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -65,6 +77,7 @@ export const bundleApi = async (folder: string): Promise<void> => {
       js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
     },
   })
-  mkdirSync(join(folder, 'api/later'), { recursive: true })
-  for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith('.js') ? inAscii(text) : text)
+  // The entries of the modules only name what the parts hold, and nothing loads them.
+  for (const { path, text } of outputFiles.filter((file) => dirname(file.path) === api))
+    writeFileSync(path, path.endsWith('.js') ? inAscii(text) : text)
 }
