@@ -714,6 +714,7 @@ export interface CashTransferRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  closingSessionId: string | null
 }
 
 export interface ChannelBookingRow {
@@ -5511,10 +5512,10 @@ export const tables = {
     computed: ['difference'],
   },
   cash_transfer: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'fromAccountId', 'toAccountId', 'payee', 'method', 'amount', 'fee', 'currency', 'purpose', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'status', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'fromAccountId', 'toAccountId', 'payee', 'method', 'amount', 'fee', 'currency', 'purpose', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'status', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'closingSessionId'],
     documents: ['failure'],
     filled: ['tenantId', 'id', 'fee', 'selfApproved', 'readCount', 'version', 'createdAt', 'updatedAt'],
-    nullable: ['propertyId', 'toAccountId', 'payee', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt'],
+    nullable: ['propertyId', 'toAccountId', 'payee', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'closingSessionId'],
     computed: [],
   },
   channel_booking: {

@@ -6,12 +6,12 @@ export const cashBalancesText = (): string => `
     from cash_movement m where m.tenant_id = a.tenant_id and m.cash_account_id = a.id) m
   where a.tenant_id = :tenantId and a.book_id = :bookId and (a.balance, a.cleared, a.movement_count) is distinct from (m.balance, m.cleared, m.count)`
 
-/** Sessions whose expected sum is not the count of the opening and all that was booked since. Their drop is of the transaction that closed them, after the count. */
+/** Sessions whose expected sum is not the count of the opening and all that was booked since. Their drop leaves after the count. */
 export const sessionsText = (): string => `
   select s.id as cash_session_id, s.expected, s.opening + m.sum as booked from cash_session s
   join cash_account a on a.tenant_id = s.tenant_id and a.id = s.register_id and a.book_id = :bookId
   cross join lateral (select coalesce(sum(m.amount), 0) as sum from cash_movement m where m.tenant_id = s.tenant_id and m.session_id = s.id
-    and m.kind <> 'difference' and not (m.kind = 'transfer' and m.created_at = s.closed_at)) m
+    and m.kind <> 'difference' and not exists (select from cash_transfer t where t.tenant_id = m.tenant_id and t.id = m.transfer_id and t.closing_session_id = s.id)) m
   where s.tenant_id = :tenantId and s.expected <> s.opening + m.sum`
 
 /** Movements whose matched part is not what lines of the bank were matched with. */

@@ -108,14 +108,17 @@ export const rollBusinessDay = async (
   return closed.next
 }
 
-/** Refuses a date that the book would not take: 422 period_missing, period_closed, date_locked. Holds the period until the end. */
+/**
+ * Refuses a date that the book would not take: 422 `period_missing`, `period_closed`, `date_locked`. Holds the period and the locks of the book until the
+ * end of the transaction.
+ */
 export const assertOpen = async (trx: Trx, bookId: string, date: string): Promise<void> => {
   const period = await preparedOne<{ status: string; locked: boolean }>(
     trx,
     `select p.status, coalesce(?::date <= b.locked_until, false) as locked
      from fiscal_period p join book b on b.tenant_id = p.tenant_id and b.id = p.book_id
      where p.tenant_id = ? and p.book_id = ? and p.kind = 'regular' and ?::date between p.starts_on and p.ends_on
-     for share of p`,
+     for share of p, b`,
     [date, contextOf(trx).tenantId, bookId, date],
   )
   const errors = [{ field: 'postingDate', message: date }]

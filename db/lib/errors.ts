@@ -6,6 +6,8 @@ type Failure = Error & { code: string; constraint?: string; column?: string; tab
 const isFailure = (error: unknown): error is Failure =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)
 
+const ofOneself = () => forbidden('self_approval', 'The author of a document cannot approve it; another person can')
+
 /** Errors of broken constraints by name. A name that is not here falls back to its SQLSTATE. */
 const constraints: Record<string, () => ApiError> = {
   pool_night_within_capacity: () => conflict('sold_out', 'A night of the stay is sold out'),
@@ -28,8 +30,21 @@ const constraints: Record<string, () => ApiError> = {
   payment_capture_limit: () => unprocessable('amount_exceeds_authorised', 'More would be captured than was authorised'),
   payable_once: () => conflict('duplicate_payable', 'A bill of this payee has this number'),
   payable_fiscal_key_once: () => conflict('duplicate_payable', 'A bill has this fiscal key'),
-  payable_two_people: () =>
-    forbidden('self_approval', 'The author of a document cannot approve it; another person can'),
+  payable_two_people: ofOneself,
+  payable_payment_two_people: ofOneself,
+  supplier_bank_details_two_people: ofOneself,
+  purchase_order_two_people: ofOneself,
+  purchase_order_no_editor: ofOneself,
+  cash_transfer_other_person: ofOneself,
+  cash_session_approved: ofOneself,
+  compensation_two_people: ofOneself,
+  journal_entry_approved: ofOneself,
+  entry_draft_other_person: ofOneself,
+  entry_draft_no_editor: ofOneself,
+  budget_other_person: ofOneself,
+  budget_no_editor: ofOneself,
+  fiscal_period_other_person: ofOneself,
+  fiscal_year_other_person: ofOneself,
   payable_item_in_payment: () => conflict('installment_in_payment', 'A payment of the installment is under way'),
   supplier_document: () => conflict('duplicate_supplier', 'Another supplier has this tax number'),
   supplier_credit_once: () => conflict('duplicate_credit', 'A credit note of this payee has this number'),

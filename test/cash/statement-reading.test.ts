@@ -135,6 +135,51 @@ describe('a file of a bank', () => {
     expect(csv('03/09/2026;c;1,00;2,00', sides)).to.match(/^Line 3: money in of "-1,00" has a minus sign$/)
   })
 
+  it('of CSV has D or C behind an amount, as banks of Brazil write it', () => {
+    const csv = (amount: string, map: Partial<CsvMapping> = {}) => {
+      const found = read('csv', Buffer.from(['', 'Data;Texto;Valor;Saída', `03/09/2026;c;${amount}`].join('\n')), {
+        ...mapping,
+        ...map,
+      })
+      return 'code' in found ? found.message : found.lines[0]?.amount
+    }
+    for (const [text, amount] of [
+      ['1.234,56 D', -123_456],
+      ['1.234,56D', -123_456],
+      ['1.234,56 C', 123_456],
+      ['R$ 10,00 d', -1_000],
+      ['10,00c', 1_000],
+      ['-10,00 D', -1_000],
+      ['0,00 D', 0],
+    ] as const)
+      expect(csv(`${text};`), text).to.equal(amount)
+    expect(csv('1,234.50 D;', { decimal: '.' })).to.equal(-123_450)
+    for (const text of ['-10,00 C', '+10,00 D', '10,00 DC', '10,00 E', 'D 10,00', 'D'])
+      expect(csv(`${text};`), text).to.equal(`Line 3: the amount "${text}" cannot be read with the decimal mark ","`)
+    const sides = { amount: { inColumn: 'Valor', outColumn: 'Saída' } }
+    expect(csv(';10,00 D', sides)).to.equal(-1_000)
+    expect(csv('10,00 C;', sides)).to.equal(1_000)
+    expect(csv('10,00 D;', sides)).to.equal('Line 3: money in of "10,00 D" has a minus sign')
+    expect(csv(';10,00 C', sides)).to.equal('Line 3: money out of "10,00 C" is marked as money in')
+  })
+
+  it('names branch and account with their check digits in CNAB 240, also where Itaú writes them', () => {
+    const named = (header: [number, string][]) => {
+      let line = records[1] ?? ''
+      for (const [at, text] of header) line = line.slice(0, at - 1) + text + line.slice(at - 1 + text.length)
+      const found = read('cnab240', Buffer.from(records.with(1, line).join('\r\n'), 'latin1'))
+      return 'code' in found ? found.message : [found.branch, found.account]
+    }
+    expect(named([])).to.deep.equal([null, '0000000123456'])
+    expect(named([[53, '003417']])).to.deep.equal(['00341-7', '0000000123456'])
+    expect(
+      named([
+        [53, '00341 '],
+        [71, ' 8'],
+      ]),
+    ).to.deep.equal(['00341', '0000000123458'])
+  })
+
   it('of CSV has money in or money out in a line, not both', () => {
     const csv = (row: string) =>
       read('csv', Buffer.from(['', 'Data;Texto;Valor;Saída', row].join('\n')), {

@@ -399,6 +399,9 @@ describe('statements of a bank', function () {
     expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), account: '99999-1' }))).to.equal(
       'wrong_account',
     )
+    expect(await rejected(ofxFile([line], { balance: '1', to: on('09-03'), account: '9912345-6' }))).to.equal(
+      'wrong_account',
+    )
     const other = await a.taken(ofxFile([line], { balance: '1', to: on('09-03'), bank: '001' }))
     expect(other.error).to.deep.equal({
       code: 'wrong_account',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
-import { closeSession, createTransfer, openSession } from '../../db/cash/index.ts'
+import { closeSession, createTransfer, openSession, readSession, sessionsText } from '../../db/cash/index.ts'
 import { openBusinessDay } from '../../db/financial/index.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
@@ -11,7 +11,7 @@ import { addAccount, as, makeTill, numbersOf, openTill, refusal } from './suppor
 import type { Till } from './support.ts'
 
 describe('transfers of a register', () => {
-  useDatabase()
+  const held = useDatabase()
   let till: Till
   beforeEach(async () => {
     till = await makeTill()
@@ -128,6 +128,43 @@ describe('transfers of a register', () => {
     )
     // The drop is no part of the count: it was in the drawer when that was counted.
     expect(session).to.deep.equal({ expected: 20_000, difference: 0 })
+  })
+
+  it('tell the drop from other money that went in the same moment, whatever the clock says of the closing', async () => {
+    const sessionId = await openTill(till)
+    await as(till, till.cashier, async (trx) => {
+      const asked = { fromAccountId: till.registerId, toAccountId: till.safeId, method: 'manual' as const }
+      await createTransfer(
+        trx,
+        { ...asked, amount: 2_000, purpose: 'Too much' },
+        { ownOf: null, scope: always, judge: () => {} },
+      )
+      await closeSession(
+        trx,
+        sessionId,
+        { count: { '10000': 1, '2000': 4 }, drop: { amount: 15_000 } },
+        { mayApprove: false },
+      )
+    })
+    const told = () =>
+      inTenant(till.tenantId, async (trx) => ({
+        dropped: (await readSession(trx, sessionId, { mayApprove: true, ownOf: null, reveals: true })).dropped,
+        wrong: await sql(trx, sessionsText(), { tenantId: till.tenantId, bookId: till.bookId }),
+      }))
+    expect(await told()).to.deep.equal({ dropped: 15_000, wrong: [] })
+    // As after a move to another house of rows that were written with their times rounded.
+    await held.database.admin.transaction(async (trx) => {
+      await trx.raw(`set local session_replication_role = replica`)
+      await trx.raw(
+        `update cash_session set closed_at = date_trunc('second', closed_at) - interval '1 hour' where id = ?`,
+        [sessionId],
+      )
+    })
+    expect(await told()).to.deep.equal({ dropped: 15_000, wrong: [] })
+    const others = inTenant(till.tenantId, (trx) =>
+      sql(trx, `update cash_transfer set closing_session_id = ? where amount = 2000`, [sessionId]),
+    )
+    expect(await refusal(others)).to.equal('PL010')
   })
 
   it('by Pix are refused: a drawer has no Pix', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Knex } from 'knex'
 import { addDays } from '../../config/time.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
-import { businessDay } from '../../db/financial/index.ts'
+import { assertOpen, businessDay } from '../../db/financial/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { asRole, makeHouse, refusal } from './support.ts'
@@ -164,6 +164,39 @@ describe('two transactions that meet in the ledger', () => {
     expect(await meet(lock, enter)).to.equal('PL005')
     await inTenant(house.tenantId, (trx) => trx('book').where({ id: house.bookId }).update({ lockedUntil: null }))
     expect(await meet(lock, raise)).to.equal('PL005')
+  })
+  it('check of a day and lock: the lock waits for what is written on the day', async () => {
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const order: string[] = []
+    let writing = Promise.resolve()
+    await new Promise<void>((resolve, reject) => {
+      writing = inTenant(house.tenantId, async (trx) => {
+        await assertOpen(trx, house.bookId, house.today)
+        resolve()
+        await gate
+        order.push('written')
+      })
+      writing.catch(reject)
+    })
+    const locking = asRole(held.database, 'service', house.tenantId, lock).then(() => order.push('locked'))
+    await until(async () => {
+      const waiting = await sql(
+        held.database.admin,
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return order.length > 0 || waiting.length > 0
+    })
+    release()
+    await Promise.all([writing, locking])
+    expect(order).to.deep.equal(['written', 'locked'])
+  })
+  it('lock and check of a day: the check waits, and is refused', async () => {
+    expect(
+      await meet(lock, () => inTenant(house.tenantId, (trx) => assertOpen(trx, house.bookId, house.today))),
+    ).to.equal('date_locked')
   })
   it('raise and roll of the day: the roll waits for the event', async () => {
     expect(await meet(raise, roll)).to.equal('done')

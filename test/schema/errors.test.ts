@@ -63,6 +63,19 @@ describe('an error of the database', () => {
     }
   })
 
+  it('is 403 self_approval of every constraint that keeps authors from approving', async () => {
+    const found = await sql<{ name: string }>(
+      held.database.admin,
+      `select conname as name from pg_constraint where contype = 'c' and pg_get_constraintdef(oid) ~ 'self_approved|automatic OR'
+         and pg_get_constraintdef(oid) ~ '<>|DISTINCT FROM' and pg_get_constraintdef(oid) ~ '(proposed|created|requested|closed)_by|editors' order by conname`,
+    )
+    expect(found.map(({ name }) => name)).to.include.members(['purchase_order_two_people', 'purchase_order_no_editor'])
+    for (const { name } of found) {
+      const error = Object.assign(new Error(name), { code: '23514', constraint: name })
+      expect(fromDatabase(error), name).to.include({ status: 403, code: 'self_approval' })
+    }
+  })
+
   it('is nobody’s business where nobody foresaw it', async () => {
     const error = await thrownBy(() =>
       inPlatform(async (trx) => await Tenant.query(trx).select('no_such_column' as 'id')),

@@ -12,8 +12,9 @@ export type ParsedLine = {
 }
 /** The content of a file. Null stands for what it does not say. */
 export type ParsedStatement = {
-  /** Code or number of the bank, and number of the account, as they are written. */
+  /** Code or number of the bank, branch, and number of the account, as they are written. */
   bank: string | null
+  branch?: string | null
   account: string | null
   /** The line of the file that names them. */
   accountLine?: number
@@ -41,20 +42,3 @@ export const fingerprintOf = ({ externalId, bookedOn, amount, text }: ParsedLine
   createHash('sha256')
     .update(JSON.stringify([externalId ?? '', bookedOn, amount, plainWords(text)]))
     .digest()
-
-const significant = (number: string): string =>
-  number
-    .toUpperCase()
-    .replaceAll(/[^0-9A-Z]/g, '')
-    .replace(/^0+/, '')
-
-/** Tells whether a file speaks of an account. Details that the account does not have are not compared. */
-export const isOfAccount = (
-  { bank, account }: Pick<ParsedStatement, 'bank' | 'account'>,
-  own: { bankCode: string | null; ispb: string | null; number: string | null },
-): boolean => {
-  const banks = [own.bankCode, own.ispb].flatMap((code) => (code === null ? [] : [significant(code)]))
-  const fitsBank = bank === null || banks.length === 0 || banks.includes(significant(bank))
-  const number = own.number === null ? '' : significant(own.number)
-  return fitsBank && (account === null || number === '' || significant(account).endsWith(number))
-}

@@ -116,7 +116,7 @@ export const closeSession = async (
 /** Moves counted money to a safe: a transfer of its own, on the business day of the register. */
 const drop = async (
   trx: Trx,
-  register: Awaited<ReturnType<typeof accountFacts>>,
+  register: Awaited<ReturnType<typeof accountFacts>> & { sessionId: string },
   { amount, toAccountId }: NonNullable<Closing['drop']>,
   day: string,
 ): Promise<void> => {
@@ -140,6 +140,7 @@ const drop = async (
     purpose: 'Drop at closing',
     sentOn: day,
     receivedOn: day,
+    closingSessionId: register.sessionId,
   })
 }
 

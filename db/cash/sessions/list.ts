@@ -73,8 +73,7 @@ export const readSession = async (trx: Trx, id: string, sight: Sight) => {
   const totals = await totalsOf(trx, id)
   const dropped = await sqlOne<{ amount: number }>(
     trx,
-    `select coalesce(-sum(m.amount), 0)::bigint as amount from cash_movement m join cash_session s on s.tenant_id = m.tenant_id and s.id = m.session_id
-     where m.tenant_id = ? and m.session_id = ? and m.kind = 'transfer' and m.amount < 0 and m.created_at = s.closed_at`,
+    `select amount from cash_transfer where tenant_id = ? and closing_session_id = ?`,
     [contextOf(trx).tenantId, id],
   )
   return {

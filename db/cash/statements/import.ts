@@ -8,7 +8,9 @@ import { seal } from '../../lib/sealing/index.ts'
 import { findAccountFacts } from '../facts.ts'
 import { BankStatement, CashAccount } from '../models.ts'
 import type { StatementRecord } from '../models.ts'
-import { fingerprintOf, isOfAccount } from '../rules/statement-text.ts'
+import { isOfAccount } from '../rules/account-numbers.ts'
+import type { OwnAccount } from '../rules/account-numbers.ts'
+import { fingerprintOf } from '../rules/statement-text.ts'
 import type { ParsedLine, ParsedStatement, StatementError } from '../rules/statement-text.ts'
 import { matchCertain } from './certain.ts'
 import { lockStatement, tellStatement } from './state.ts'
@@ -138,14 +140,15 @@ const daysOf = ({ from, to, lines }: ParsedStatement, taken: readonly ParsedLine
 }
 
 const wrongAccount = (
-  { bank, account, accountLine }: ParsedStatement,
-  own: { bankCode: string | null; ispb: string | null; number: string | null },
+  { bank, branch = null, account, accountLine }: ParsedStatement,
+  own: OwnAccount,
 ): StatementError => {
-  const said = (code: string | null, number: string | null) => `bank ${code ?? '-'}, account ${number ?? '-'}`
+  const said = (code: string | null, office: string | null, number: string | null) =>
+    `bank ${code ?? '-'}, ${office === null ? '' : `branch ${office}, `}account ${number ?? '-'}`
   const place = accountLine === undefined ? '' : `Line ${accountLine}: `
   return {
     code: 'wrong_account',
-    message: `${place}the file is of ${said(bank, account)}, not of ${said(own.bankCode ?? own.ispb, own.number)}`,
+    message: `${place}the file is of ${said(bank, branch, account)}, not of ${said(own.bankCode ?? own.ispb, own.branch, own.number)}`,
   }
 }
 

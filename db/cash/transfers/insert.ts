@@ -25,6 +25,8 @@ type Recorded = {
   receivedOn: string | null
   /** The day of each side, where it is not that of the transfer: of registers on different business days. */
   bookedOn?: Record<LegName, string> | undefined
+  /** The session whose closing drops the money. */
+  closingSessionId?: string | undefined
 }
 
 /** The account that money goes to: another one of the same book and currency. 422 `reference_not_found`, `currency_mismatch`. */
@@ -40,7 +42,18 @@ export const goalOf = async (trx: Trx, from: AccountFacts, id: string, field: st
 
 /** Records money that the house moves itself, with its legs. Sessions of registers are locked, and the days are open. Answers its id. */
 export const insertTransfer = async (trx: Trx, given: Recorded): Promise<string> => {
-  const { from, toAccountId, toField, amount, fee, purpose, sentOn, receivedOn, bookedOn } = given
+  const {
+    from,
+    toAccountId,
+    toField,
+    amount,
+    fee,
+    purpose,
+    sentOn,
+    receivedOn,
+    bookedOn,
+    closingSessionId = null,
+  } = given
   const to = await goalOf(trx, from, toAccountId, toField)
   const row = await insertRow(trx, CashTransfer, {
     id: randomUUID(),
@@ -57,6 +70,7 @@ export const insertTransfer = async (trx: Trx, given: Recorded): Promise<string>
     receivedOn,
     status: receivedOn === null ? 'in_transit' : 'completed',
     requestedBy: await authorOf(trx),
+    closingSessionId,
   })
   await tellTransfer(trx, receivedOn === null ? cashTransferSent : cashTransferCompleted, row)
   await bookLegs(trx, row, {

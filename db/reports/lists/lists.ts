@@ -73,8 +73,6 @@ const paymentsByMethod: List = {
   isDated: true,
 } // prettier-ignore
 
-/** Money that the transaction has moved that closed the session. */
-const isDrop = `(m.kind = 'transfer' and m.amount < 0 and m.created_at = s.closed_at)`
 const isHidden = `s.status = 'open' and s.blind`
 /**
  * The Z reports of the days of registers: a row for each session. What it began with, with what came less what went, is what was expected; the drop at closing
@@ -90,9 +88,10 @@ const registerSessions: List = {
        case when ${isHidden} then null else s.expected end as expected, s.counted, s.difference, m.dropped, case when ${isHidden} then null else o.paid end as other_methods
      from cash_session s ${named('s')} join cash_account c on c.tenant_id = s.tenant_id and c.id = s.register_id
      cross join lateral (select coalesce(sum(m.amount) filter (where m.amount > 0), 0)::bigint as cash_in,
-         coalesce(-sum(m.amount) filter (where m.amount < 0 and not ${isDrop}), 0)::bigint as cash_out,
-         coalesce(-sum(m.amount) filter (where ${isDrop}), 0)::bigint as dropped
-       from cash_movement m where m.tenant_id = s.tenant_id and m.session_id = s.id and m.cash_account_id = s.register_id and m.kind <> 'difference') m
+         coalesce(-sum(m.amount) filter (where m.amount < 0 and d.id is null), 0)::bigint as cash_out,
+         coalesce(-sum(m.amount) filter (where d.id is not null), 0)::bigint as dropped
+       from cash_movement m left join cash_transfer d on d.tenant_id = m.tenant_id and d.id = m.transfer_id and d.closing_session_id = s.id
+       where m.tenant_id = s.tenant_id and m.session_id = s.id and m.cash_account_id = s.register_id and m.kind <> 'difference') m
      cross join lateral (select coalesce(sum(y.amount), 0)::bigint as paid from payment y
        where y.tenant_id = s.tenant_id and y.cash_session_id = s.id and y.method <> 'cash' and y.status = 'captured') o
      where ${ofHouses('s')} and ${inDays('s.business_date')} order by s.business_date, p.name, c.name, s.opened_at`,

@@ -96,7 +96,9 @@ export const readCnab = (file: string, digits: number): ParsedStatement => {
     )
   return {
     bank: keptId(cut(header, 1, 3), 3),
-    account: keptId(cut(header, 59, 71), 20),
+    branch: keptId(`${cut(header, 53, 57)}-${cut(header, 58, 58)}`.replace(/-\s*$/, ''), 10),
+    // Itaú writes the check digit of the account at 72.
+    account: keptId(cut(header, 59, 70) + (cut(header, 71, 71).trim() || cut(header, 72, 72)), 20),
     accountLine: header.line,
     currency: currencies[cut(header, 171, 173).trim()] ?? cut(header, 171, 173),
     from: dayIn(header),

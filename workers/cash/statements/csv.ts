@@ -73,6 +73,8 @@ const lineOf = ({ cells, line }: Row, { mapping, digits, placeOf }: Reader): Par
   const ofSides = (inColumn: Column, outColumn: Column): number => {
     const [came, went] = [side(inColumn), side(outColumn)]
     if (came < 0) throw new Unreadable(`money in of ${quoted(cell(inColumn))} has a minus sign`, line)
+    if (/c\s*$/i.test(cell(outColumn)))
+      throw new Unreadable(`money out of ${quoted(cell(outColumn))} is marked as money in`, line)
     if (came !== 0 && went !== 0) throw new Unreadable('one line has money in and money out', line)
     return came - Math.abs(went)
   }

@@ -106,6 +106,7 @@ export const readOfx = (file: string, digits: number): ParsedStatement => {
     throw new Unreadable(`the statement ends on ${to}, before it begins on ${from}`, head.line)
   return {
     bank: keptId(head.values.get('BANKID'), 30),
+    branch: keptId(head.values.get('BRANCHID'), 30),
     account: keptId(head.values.get('ACCTID'), 60),
     accountLine: head.line,
     currency: head.values.get('CURDEF')?.toUpperCase() ?? null,

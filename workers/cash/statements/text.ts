@@ -50,14 +50,16 @@ const scaled = (whole: string, fraction: string, digits: number): number | null 
 }
 
 /**
- * Minor units of an amount with its sign, such as "-1.234,56", "1234.5-" or "R$ 10,00". The decimal mark is the last one unless said. Null where it can be read
- * in two ways, or in none: "1,234" without a mark that is said.
+ * Minor units of an amount with its sign, such as "-1.234,56", "1234.5-", "R$ 10,00" or "10,00 D", where D is money that went and C money that came. The decimal
+ * mark is the last one unless said. Null where it can be read in two ways, or in none: "1,234" without a mark that is said, "-1,00 C".
  */
 export const amountOf = (text: string, digits: number, decimal?: ',' | '.'): number | null => {
   const plain = text.replace(/^\s*([+-]?)\s*R\$/, '$1').replaceAll(/\s/g, '')
-  const parts = /^([+-]?)([0-9.,]+)([+-]?)$/.exec(plain)
-  if (!parts || (parts[1] !== '' && parts[3] !== '')) return null
+  const parts = /^([+-]?)([0-9.,]+)([+-]?|[CD])$/i.exec(plain)
+  if (!parts) return null
   const [, before = '', body = '', after = ''] = parts
+  const side = after.toUpperCase()
+  if (before !== '' && side !== '' && !(before === '-' && side === 'D')) return null
   const mark = decimal ?? (body.lastIndexOf(',') > body.lastIndexOf('.') ? ',' : '.')
   const other = mark === ',' ? '.' : ','
   const [whole = '', fraction = '', ...more] = body.split(mark)
@@ -67,7 +69,7 @@ export const amountOf = (text: string, digits: number, decimal?: ',' | '.'): num
   // One mark before three places may stand for thousands.
   if (decimal === undefined && fraction.length === 3 && digits !== 3 && !isGrouped) return null
   const amount = scaled(whole.replaceAll(other, '') || '0', fraction, digits)
-  return amount === null ? null : (before || after) === '-' && amount !== 0 ? -amount : amount
+  return amount === null ? null : (before === '-' || side === '-' || side === 'D') && amount !== 0 ? -amount : amount
 }
 
 /** A day that is one, of 1990 to 2099; null for any other text. */
