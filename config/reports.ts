@@ -203,7 +203,7 @@ const declared = [
     parameters: { ...operating, ...days, by: Opt(OneOf([...productionViews])), top: Opt(Int(1, 500)) },
     atOnce: true,
     mostDays: threeYears,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'daily_revenue',

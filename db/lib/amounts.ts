@@ -44,7 +44,7 @@ export const spread = (amount: number, parts: number): number[] =>
 
 /**
  * Splits a whole amount in proportion to weights, by largest remainder; the parts sum to it exactly. On a tie the earlier part
- * takes the unit. Without any weight all parts weigh the same.
+ * takes the unit. Without any weight all parts weigh the same. Some weights may be below 0, as long as all of them together are not.
  */
 export const split = (amount: number, weights: readonly number[]): number[] => {
   if (weights.length < 2) return weights.map(() => amount)
@@ -57,7 +57,8 @@ export const split = (amount: number, weights: readonly number[]): number[] => {
     )
   const parts = weights.map((weight, index) => {
     const product = BigInt(amount) * BigInt(weight)
-    return { index, whole: product / all, rest: product % all }
+    const rest = product % all
+    return rest < 0n ? { index, whole: product / all - 1n, rest: rest + all } : { index, whole: product / all, rest }
   })
   let left = BigInt(amount) - parts.reduce((total, part) => total + part.whole, 0n)
   for (const part of parts.toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest < b.rest ? 1 : -1))) {

@@ -17,6 +17,7 @@ export {
   failRun,
   keepPart,
   listRuns,
+  narrowRun,
   openRunFile,
   readPart,
   readRun,

@@ -13,12 +13,16 @@ const isTimeout = (error: unknown): boolean => {
 
 /** A report as an endpoint answers it: all rows of a page, or all of it. 422 `report_too_large` above 5,000 rows. */
 export const readReport = async (trx: Trx, key: ReportKey, asked: Asked, sight: Sight, window: NonNullable<Window>) => {
-  const reading = await report(key)
-    .open(trx, asked, sight, window)
-    .catch((error: unknown) => {
-      if (isTimeout(error)) throw tooLarge(key, asked, `The report takes longer than ${atOnce.seconds} seconds`)
-      throw error
-    })
+  try {
+    return await readWhole(trx, key, asked, sight, window)
+  } catch (error) {
+    if (isTimeout(error)) throw tooLarge(key, asked, `The report takes longer than ${atOnce.seconds} seconds`)
+    throw error
+  }
+}
+
+const readWhole = async (trx: Trx, key: ReportKey, asked: Asked, sight: Sight, window: NonNullable<Window>) => {
+  const reading = await report(key).open(trx, asked, sight, window)
   const data: object[] = []
   for await (const row of reading.rows) {
     if (data.length >= atOnce.rows) throw tooLarge(key, asked, `The report has more than ${atOnce.rows} rows`)

@@ -20,15 +20,16 @@ type Row = {
 const features = `case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features`
 
 const ofMember = `
-  select ${features}, t.status = 'active' and m.status = 'active' as is_active, m.role, r.id as role_id, r.key as custom_key, r.permissions,
+  select ${features}, t.status = 'active' and m.status = 'active' and u.status <> 'locked' as is_active, m.role, r.id as role_id, r.key as custom_key, r.permissions,
     r.version as role_version, null::text[] as scopes,
     case when m.all_properties then null else coalesce((select array_agg(p.property_id) from membership_property p where p.membership_id = m.id), '{}') end as property_ids
-  from tenant t join membership m on m.user_id = :callerId left join role r on r.id = m.role_id where t.id = :tenantId`
+  from tenant t join membership m on m.tenant_id = t.id and m.user_id = :callerId join app_user u on u.id = m.user_id
+  left join role r on r.tenant_id = m.tenant_id and r.id = m.role_id where t.id = :tenantId`
 const ofKey = `
   select ${features}, t.status = 'active' and k.revoked_at is null and k.expires_at > now() as is_active, null as role, null::uuid as role_id,
     null as custom_key, null::jsonb as permissions, null::int as role_version, k.scopes,
     case when k.all_properties then null else coalesce((select array_agg(p.property_id) from api_key_property p where p.api_key_id = k.id), '{}') end as property_ids
-  from tenant t join api_key k on k.id = :callerId where t.id = :tenantId`
+  from tenant t join api_key k on k.tenant_id = t.id and k.id = :callerId where t.id = :tenantId`
 
 const abilityIn = (row: Row): Ability => {
   if (row.scopes !== null) return abilityOfKey(row.scopes, row.propertyIds)

@@ -113,6 +113,18 @@ export const beginRun = async (trx: Trx, id: string) => {
   return readRun(trx, id)
 }
 
+/**
+ * Bounds a run that begins to the properties that its maker had when it was asked for and still has: the file is kept from those who are shown fewer, and what was given
+ * to the maker meanwhile is in the next one.
+ */
+export const narrowRun = async (trx: Trx, run: Awaited<ReturnType<typeof readRun>>, { propertyIds: now }: Sight) => {
+  const asked = run.propertyIds
+  const left = asked === null ? now : now === null ? asked : asked.filter((id) => now.includes(id))
+  if (left === asked || (asked !== null && left?.length === asked.length)) return run
+  await changeRow(trx, ReportRun, run.id, { propertyIds: left === null ? null : [...left] })
+  return readRun(trx, run.id)
+}
+
 const place = (runId: string, part: number) => ({ table: 'report_file', rowId: runId, purpose: `part ${part}` })
 
 /** Keeps a part of the file, at most 1 MiB, and how many rows are written. False where the run has ended meanwhile. */

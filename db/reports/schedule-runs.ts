@@ -17,9 +17,12 @@ import type { Schedule } from './schedules.ts'
 /** A time that was missed by more is dropped. */
 const dayMs = 86_400_000
 
-/** Schedules whose time has come, or whose day has closed. */
-export const schedulesDue = (trx: PlatformTrx, count: number) =>
-  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from report_schedules_due(?)`, [count])
+/** Schedules whose time has come, or whose day has closed, by id. */
+export const schedulesDue = (trx: PlatformTrx, after: string, count: number) =>
+  sql<{ tenantId: string; id: string }>(trx, `select tenant_id, id from report_schedules_due(?::uuid, ?)`, [
+    after,
+    count,
+  ])
 
 /** The run that a schedule is about to make: the slot is its name for ever, and no two runs have one. */
 type Slot = { key: string; on: string; seen: Partial<Pick<Schedule, 'nextRunAt' | 'closedOn'>> }
@@ -41,7 +44,9 @@ const closedSlot = async (trx: Trx, { propertyId, closedOn }: Schedule): Promise
        and date > coalesce(?::date, '-infinity') order by date limit 1`,
     [contextOf(trx).tenantId, propertyId, closedOn],
   )
-  return day ? { key: day.isOld ? '' : day.date, on: day.date, seen: { closedOn: day.date } } : null
+  if (!day) return null
+  // A schedule that goes over to another property meets the days of both.
+  return { key: day.isOld ? '' : `${day.date} ${propertyId}`, on: day.date, seen: { closedOn: day.date } }
 }
 
 const make = async (trx: Trx, schedule: Schedule, { key, on }: Slot): Promise<string | null> => {
@@ -59,40 +64,40 @@ const make = async (trx: Trx, schedule: Schedule, { key, on }: Slot): Promise<st
 
 /**
  * Makes the run of a schedule that is due, with its owner's rights of this moment, and moves it on to its next time, in one transaction. While a run of it is under way,
- * or the tenant has as many as it may have, it waits for the next tick. False where there was nothing to do.
+ * or the tenant has as many as it may have (`full`), it waits for the next tick.
  */
-export const runSchedule = async (trx: Trx, id: string, now = new Date()): Promise<boolean> => {
+export const runSchedule = async (trx: Trx, id: string, now = new Date()): Promise<'done' | 'nothing' | 'full'> => {
   const { tenantId } = contextOf(trx)
   const locked = await sqlOne(
     trx,
     `select id from report_schedule where tenant_id = ? and id = ? and active for no key update skip locked`,
     [tenantId, id],
   )
-  if (!locked) return false
+  if (!locked) return 'nothing'
   const schedule = await readSchedule(trx, id)
   const { trigger } = schedule
   const slot = trigger.type === 'clock' ? clockSlot(trigger, schedule.nextRunAt, now) : await closedSlot(trx, schedule)
-  if (!slot) return false
+  if (!slot) return 'nothing'
   const busy = await sqlOne(
     trx,
     `select id from report_run where tenant_id = ? and schedule_id = ? and status in ('queued', 'running')`,
     [tenantId, id],
   )
-  if (busy && slot.key !== '') return false
+  if (busy && slot.key !== '') return 'nothing'
   if (slot.key === '') {
     await changeRow(trx, ReportSchedule, id, slot.seen)
-    return true
+    return 'done'
   }
   try {
     const lastRunId = await make(trx, schedule, slot)
     if (lastRunId !== null) await changeRow(trx, ReportSchedule, id, { ...slot.seen, lastRunId })
-    return true
+    return 'done'
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    if (error.status === 429) return false
+    if (error.status === 429) return 'full'
     await changeRow(trx, ReportSchedule, id, slot.seen)
     await countFailure(trx, id, error.code)
-    return true
+    return 'done'
   }
 }
 

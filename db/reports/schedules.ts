@@ -92,6 +92,16 @@ const refuseStrangers = async (trx: Trx, users: readonly string[]) => {
     )
 }
 
+/** The business day that a property closes next; today where it has none. */
+const dayOf = async (trx: Trx, propertyId: string): Promise<string> => {
+  const house = await sqlOne<{ day: string }>(
+    trx,
+    `select coalesce(business_date, (now() at time zone timezone)::date) as day from property where tenant_id = ? and id = ?`,
+    [contextOf(trx).tenantId, propertyId],
+  )
+  return house?.day ?? todayIn((await tenantOf(trx)).timeZone)
+}
+
 const dated = ['startDate', 'endDate', 'asOf', 'date', 'days']
 
 /** Checks a schedule as a run of today would be, with the rights of its owner. */
@@ -119,7 +129,7 @@ const checkSchedule = async (
       { field: 'feature', message: subjectFacts(subject).feature ?? '' },
     ])
   if (refusal !== null) throw forbidden()
-  const today = todayIn(trigger.type === 'clock' ? trigger.timeZone : (await tenantOf(trx)).timeZone)
+  const today = trigger.type === 'clock' ? todayIn(trigger.timeZone) : await dayOf(trx, trigger.propertyId)
   await checkedParameters(
     trx,
     report,

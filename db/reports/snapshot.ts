@@ -16,6 +16,16 @@ const free = `case r.market_segment when 'complimentary' then 'complimentary' wh
 const columns = `(property_id, business_date, stay_date, reservation_id, kind, source_type, source_id, unit_type_id, rate_plan_id, market_segment, source,
   channel_connection_id, country_code, unit_nights, adults, children, free, room_revenue, included_tax, commission)`
 
+/** The charge that a line `l` corrects or moves, over all folios that it went through: what became of a night belongs to the stay that slept it. */
+const root = `
+  with recursive above as (
+    select o.tenant_id, o.original_line_id, o.source_type, o.source_id, o.source_key from folio_line o
+    where o.tenant_id = l.tenant_id and o.id = l.original_line_id
+    union all
+    select o.tenant_id, o.original_line_id, o.source_type, o.source_id, o.source_key from above a
+    join folio_line o on o.tenant_id = a.tenant_id and o.id = a.original_line_id)
+  select * from above where original_line_id is null`
+
 /** One fact for each line of category room on the folios of a day. A night that is charged after its date has revenue, and no unit-night. */
 const lineFacts = `
   insert into night_fact ${columns}
@@ -26,7 +36,7 @@ const lineFacts = `
     case when k.kind = 'night' then coalesce(n.commission, 0) else 0 end
   from folio_line l
   join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
-  left join folio_line o on o.tenant_id = l.tenant_id and o.id = l.original_line_id
+  left join lateral (${root}) o on l.original_line_id is not null
   cross join lateral (select case when coalesce(o.source_type, l.source_type) = 'reservation_night' then left(coalesce(o.source_key, l.source_key), 10)::date end as date,
     case when coalesce(o.source_type, l.source_type) = 'reservation_night' then coalesce(o.source_id, l.source_id) else f.reservation_id end as stay_id offset 0) s
   left join reservation r on r.tenant_id = l.tenant_id and r.id = s.stay_id

@@ -7,6 +7,7 @@ import { seal } from '../lib/sealing/index.ts'
 import type { ReservationRow } from '../rows.ts'
 import { requestsPlace } from './hold-rows.ts'
 import { lockStay } from './lock.ts'
+import { recordAnew } from './on-the-books.ts'
 import { isLive } from './rules/states.ts'
 
 export type StayFields = {
@@ -67,6 +68,8 @@ export const changeStayFields = async (
     ],
   )
   if (!written) return
+  // Of a stay that is over the books stay as they were.
+  if (given.marketSegment !== stay.marketSegment && isLive(stay.status)) recordAnew(trx, [stay.id])
   await emit(trx, reservationChanged, {
     propertyId: stay.propertyId,
     id: stay.id,

@@ -22,5 +22,9 @@ const counting: ReadonlySet<string> = new Set([
  * after all that the command has written; repeated, it writes nothing. The rule stands in the function `record_on_the_books` of the database.
  */
 export const recordOnTheBooks = (trx: Trx, transition: TransitionId, reservationIds: readonly string[]): void => {
-  if (counting.has(transition)) later(trx, `select record_on_the_books(?::uuid[])`, [reservationIds])
+  if (counting.has(transition)) recordAnew(trx, reservationIds)
 }
+
+/** Writes down nights that count as before, under another market segment. */
+export const recordAnew = (trx: Trx, reservationIds: readonly string[]): void =>
+  later(trx, `select record_on_the_books(?::uuid[])`, [reservationIds])

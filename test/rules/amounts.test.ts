@@ -76,6 +76,24 @@ describe('Exact amounts', () => {
     )
   })
 
+  it('split by weights of which some are below 0 into parts that sum to them, as long as the weights together are not', () => {
+    fc.assert(
+      fc.property(amounts, weights, fc.nat({ max: 1_000_000 }), (amount, by, less) => {
+        fc.pre(sum(by) > less)
+        const result = split(amount, [...by, -less])
+        expect(sum(result)).to.equal(amount)
+        const all = BigInt(sum(by) - less)
+        for (const [index, part] of result.entries()) {
+          const off = BigInt(part) * all - BigInt(amount) * BigInt([...by, -less][index] ?? 0)
+          expect(off < all && off > -all, `part ${index} of ${amount} by ${by.join()}, -${less} is ${part}`).to.equal(
+            true,
+          )
+        }
+      }),
+    )
+    expect(split(10_000, [30_000, -10_000])).to.deep.equal([15_000, -5_000])
+  })
+
   it('spread over equal parts, of which any first ones are known without the others', () => {
     fc.assert(
       fc.property(amounts, parts, (amount, count) => {

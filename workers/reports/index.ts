@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { expireRuns, runSchedule, schedulesDue, tenantsWithRunsDue, verifyFacts } from '../../db/reports/index.ts'
 import { expireReportFiles, tickReportSchedules, verifyFacts as verifyFactsJob } from '../../jobs/reports.ts'
 import { atOnce } from '../lib/sweep.ts'
@@ -14,16 +15,19 @@ export const processors: readonly Processor[] = [
     await finish()
   }),
   processor(tickReportSchedules, async ({ effect, inTenant, finish, log, signal }) => {
-    const tried = new Set<string>()
-    for (;;) {
-      const due = (await effect((trx) => schedulesDue(trx, atOnce))).filter(({ id }) => !tried.has(id))
+    const full = new Set<string>()
+    for (let after = nilId; ;) {
+      const from = after
+      const due = await effect((trx) => schedulesDue(trx, from, atOnce))
       for (const { tenantId, id } of due) {
         if (signal.aborted) return
-        tried.add(id)
+        after = id
+        if (full.has(tenantId)) continue
         // One that cannot be made now does not keep the others.
-        await inTenant(tenantId, (trx) => runSchedule(trx, id)).catch((error: unknown) =>
+        const ended = await inTenant(tenantId, (trx) => runSchedule(trx, id)).catch((error: unknown) =>
           log.warn({ err: error, tenantId, reportScheduleId: id }, 'a report schedule could not be carried out'),
         )
+        if (ended === 'full') full.add(tenantId)
       }
       if (due.length < atOnce) break
     }

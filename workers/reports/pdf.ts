@@ -9,6 +9,7 @@ import type { Source, Writer } from './source.ts'
 const margin = 36
 const fontSize = 7.5
 const lineHeight = 11
+const indentOfLines = 18
 const regular = 'Helvetica'
 const strong = 'Helvetica-Bold'
 
@@ -45,6 +46,44 @@ const cellOf = ({ currency, locale }: Source, column: Column, row: FileRow): str
 const isNumber = ({ kind }: Column) => kind === 'amount' || kind === 'count' || kind === 'ratio' || kind === 'measure'
 const share = ({ width, kind }: Column) => Math.min(width ?? (kind === 'amount' ? 15 : 11), 40)
 
+/** Points in which the figures of a column can be read, and most of its title. */
+const leastOf = (doc: PDFKit.PDFDocument, { title, kind, width = 11 }: Column): number => {
+  const least = { amount: 60, measure: 60, count: 32, ratio: 36, day: 44, flag: 24, text: Math.min(width * 2.4, 100) }
+  return Math.max(least[kind], Math.min(doc.widthOfString(transliterated(title)), 72)) + 4
+}
+
+type Placed = { column: Column; line: number; left: number; width: number }
+
+/** Places of columns on a page: side by side where that leaves room for their figures, else a row takes several lines, of which all but the first are indented. */
+const placesOf = (doc: PDFKit.PDFDocument, columns: readonly Column[]): Placed[] => {
+  const room = doc.page.width - 2 * margin
+  const lines: Column[][] = [[]]
+  let used = 0
+  for (const column of columns) {
+    const least = leastOf(doc, column)
+    if (used > 0 && used + least > room) {
+      lines.push([])
+      used = indentOfLines
+    }
+    lines.at(-1)?.push(column)
+    used += least
+  }
+  const weigh = (column: Column) => (lines.length === 1 ? share(column) : leastOf(doc, column))
+  return lines.flatMap((of, line) => {
+    const indent = line === 0 ? 0 : indentOfLines
+    const all = of.reduce((sum, column) => sum + weigh(column), 0)
+    let left = margin + indent
+    return of.map((column): Placed => {
+      // The last line is as wide as it needs to be.
+      const width =
+        (weigh(column) * (room - indent)) / (line > 0 && line === lines.length - 1 ? Math.max(all, room - indent) : all)
+      const placed = { column, line, left, width: width - 4 }
+      left += width
+      return placed
+    })
+  })
+}
+
 /** The end of a text that does not fit is cut off. Widths are measured, since letters differ. */
 const fitted = (doc: PDFKit.PDFDocument, text: string, width: number): string => {
   if (doc.widthOfString(text) <= width) return text
@@ -64,7 +103,9 @@ type Objects = PDFKit.PDFDocument & {
 class Pages {
   private readonly doc: Objects
   private readonly source: Source
-  private readonly columns: readonly { column: Column; left: number; width: number }[]
+  private readonly columns: readonly Placed[]
+  /** Points that a row takes. */
+  private readonly height: number
   /** Drawn on every page, and written once the number of pages is known: no page waits in memory for it. */
   private readonly total: ReturnType<Objects['ref']>
   private count = 0
@@ -75,19 +116,24 @@ class Pages {
     this.source = source
     this.total = this.doc.ref({ Type: 'XObject', Subtype: 'Form', BBox: [0, -4, 60, 12] })
     const shown = source.columns.filter(({ key }) => key !== 'usaliCode' && key !== 'referentialCode')
-    const all = shown.reduce((sum, column) => sum + share(column), 0)
-    const room = doc.page.width - 2 * margin
-    let left = margin
-    this.columns = shown.map((column) => {
-      const width = (share(column) / all) * room
-      const placed = { column, left, width: width - 4 }
-      left += width
-      return placed
-    })
+    doc.font(strong).fontSize(fontSize)
+    this.columns = placesOf(doc, shown)
+    const lines = (this.columns.at(-1)?.line ?? 0) + 1
+    this.height = lines * lineHeight + (lines > 1 ? 3 : 0)
   }
 
-  private text(text: string, left: number, width: number, align: 'left' | 'right' = 'left') {
-    this.doc.text(fitted(this.doc, text, width), left, this.y, { width: width + 1, align, lineBreak: false })
+  private text(text: string, left: number, width: number, align: 'left' | 'right' = 'left', line = 0) {
+    const y = this.y + line * lineHeight
+    this.doc.text(fitted(this.doc, text, width), left, y, { width: width + 1, align, lineBreak: false })
+  }
+
+  /** A figure is never cut off: one that does not fit is written smaller. */
+  private figure(text: string, { left, width, line }: Placed) {
+    const { doc } = this
+    const wide = doc.widthOfString(text)
+    if (wide > width) doc.fontSize((fontSize * width) / (wide + 1))
+    this.text(text, left, width, 'right', line)
+    doc.fontSize(fontSize)
   }
 
   /** A page with its head, below which rows or charts stand. */
@@ -111,9 +157,9 @@ class Pages {
   private titles() {
     const { doc } = this
     doc.font(strong)
-    for (const { column, left, width } of this.columns)
-      this.text(transliterated(column.title), left, width, isNumber(column) ? 'right' : 'left')
-    this.y += lineHeight
+    for (const { column, left, width, line } of this.columns)
+      this.text(transliterated(column.title), left, width, isNumber(column) ? 'right' : 'left', line)
+    this.y += this.height
     doc
       .moveTo(margin, this.y - 2)
       .lineTo(doc.page.width - margin, this.y - 2)
@@ -155,19 +201,21 @@ class Pages {
 
   row(row: FileRow, isStrong: boolean) {
     const { doc } = this
-    if (this.count === 0 || this.y > doc.page.height - margin - lineHeight) {
+    if (this.count === 0 || this.y > doc.page.height - margin - this.height) {
       this.begin()
       this.titles()
     }
     doc.font(isStrong ? strong : regular)
     const indent = typeof row.level === 'number' ? row.level * 6 : 0
-    for (const { column, left, width } of this.columns) {
+    for (const placed of this.columns) {
+      const { column, left, width, line } = placed
       const text = cellOf(this.source, column, row)
       if (text === '') continue
       const inset = column.key === 'name' ? indent : 0
-      this.text(text, left + inset, width - inset, isNumber(column) ? 'right' : 'left')
+      if (isNumber(column)) this.figure(text, placed)
+      else this.text(text, left + inset, width - inset, 'left', line)
     }
-    this.y += lineHeight
+    this.y += this.height
   }
 
   end() {

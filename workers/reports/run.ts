@@ -11,6 +11,7 @@ import {
   failRun,
   keepPart,
   markRates,
+  narrowRun,
   report as reportFor,
   rightsOf,
 } from '../../db/reports/index.ts'
@@ -102,13 +103,11 @@ const write = async (
   { payload, effect, signal }: Pick<JobContext<Payload>, 'payload' | 'effect' | 'signal'>,
 ): Promise<Kept | null> => {
   const { tenantId } = payload
-  const { sight } = await effect((trx) =>
-    rightsOf(trx, { callerId: run.createdBy, byKey: run.byKey, subject: reportOf(run.report).subject }),
-  )
+  const sight = { propertyIds: run.propertyIds, locale: run.locale }
   return inTenant(
     tenantId,
     async (trx) => {
-      const reading = await reportFor(run.report).open(trx, run.parameters, { ...sight, locale: run.locale }, null)
+      const reading = await reportFor(run.report).open(trx, run.parameters, sight, null)
       return keep(run, reading, effect, signal)
     },
     {},
@@ -173,8 +172,8 @@ export const runReportProcessor = processor(runReport, async ({ payload, effect,
     const run = await beginRun(trx, reportRunId)
     if (!run) return null
     const { subject } = reportOf(run.report)
-    const { refusal } = await rightsOf(trx, { callerId: run.createdBy, byKey: run.byKey, subject })
-    if (refusal === null) return run
+    const { sight, refusal } = await rightsOf(trx, { callerId: run.createdBy, byKey: run.byKey, subject })
+    if (refusal === null) return narrowRun(trx, run, sight)
     await failRun(trx, reportRunId, { code: refusal, message: refusals[refusal] })
     return null
   })

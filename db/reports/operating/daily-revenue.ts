@@ -290,6 +290,6 @@ export const openDailyRevenue = async (trx: Trx, asked: Asked, sight: Sight): Pr
     ),
     flat: (row) => [{ ...row, group: word(row.group) }],
     foot: () => null,
-    charts: [{ label: 'name', keys: ['monthToDate', 'budget'], takes: ({ key }) => sections.includes(String(key)) }],
+    charts: [{ label: 'name', keys: ['day', 'budget'], takes: ({ key }) => sections.includes(String(key)) }],
   }
 }

@@ -220,17 +220,20 @@ export const openOverview = async (
     ...(then ? { compared: shownOf(together(then), other as Range) } : {}),
   }
   const names = new Map(houses.map(({ id, name }) => [id, name]))
-  const flat = ({ compared: _compared, ...figures }: Shown & { compared?: Shown }, name: string) => ({
-    ...figures,
-    name,
-  })
+  const flat = ({ compared, ...figures }: Shown & { compared?: Shown }, name: string) => [
+    { ...figures, name },
+    ...(compared ? [{ ...compared, name: `${name}: ${wordOf(compare ?? '', meta.locale)}` }] : []),
+  ]
+  const [all, ...allCompared] = flat(totals, wordOf('totals', meta.locale))
+  const last = rows.at(-1)
   return {
     meta,
     rows,
     totals: () => totals,
     columns: columnsOf(meta.locale, columns),
-    flat: (row) => [flat(row, names.get(row.propertyId) ?? '')],
-    foot: () => flat(totals, wordOf('totals', meta.locale)),
+    // The other range stands below each house; of all of them it comes before the totals, which are the last row.
+    flat: (row) => [...flat(row, names.get(row.propertyId) ?? ''), ...(row === last ? allCompared : [])],
+    foot: () => all ?? null,
     usedRates: rates.used(),
   }
 }

@@ -49,16 +49,16 @@ const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, b
      join reservation r on r.tenant_id = w.tenant_id and r.id = w.reservation_id
      ${stayFacts}
      where l.tenant_id = :tenantId and l.business_date between cast(:from as date) and cast(:to as date)
-       and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'rooms', 'tax')
+       and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'tax')
      group by 1, 2 having sum(l.amount) <> 0`,
     { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to },
   )
 
-/** Shares of amounts in parts of 10,000 by largest remainder: they sum to 1. Null where there is nothing to share, or where an amount is below 0. */
+/** Shares of amounts in parts of 10,000 by largest remainder: they sum to 1, with shares below 0 for amounts below 0. Null where the amounts come to nothing. */
 const sharesOf = (amounts: readonly number[]): (string | null)[] => {
-  if (sum(amounts) <= 0 || amounts.some((amount) => amount < 0))
-    return amounts.map((amount) => ratioOf(amount, sum(amounts)))
-  return split(10_000, amounts).map((part) => ratioOf(part, 10_000))
+  const all = sum(amounts)
+  if (all === 0) return amounts.map(() => null)
+  return split(10_000, all < 0 ? amounts.map((amount) => 0 - amount) : amounts).map((part) => ratioOf(part, 10_000))
 }
 
 const rowOf = (key: string, basis: Basis, { bookings, nights, stays, other }: Sums): Omit<ProductionRow, 'share'> => {
@@ -155,7 +155,7 @@ export const openProduction = async (
     basis: __,
     ...total
   } = rowOf('', basis, inAll.length > 0 ? { ...all, bookings: sum(inAll.map((one) => one.bookings)) } : all)
-  const totals = { ...total, share: total.roomRevenue > 0 ? '1.0000' : null }
+  const totals = { ...total, share: total.roomRevenue === 0 ? null : '1.0000' }
   const nameOf = await namesOf(
     trx,
     by,

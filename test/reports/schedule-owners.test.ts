@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { addMembership } from '../../db/auth/members/create.ts'
+import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
+import { tickReportSchedules } from '../../jobs/reports.ts'
+import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
+import { closeOpenDay, makeLateHouse, openDay } from '../night-audit/support.ts'
+import { deskOf } from '../properties/support.ts'
+import type { Desk } from '../properties/support.ts'
+import { makeHouse } from '../support/factories.ts'
+import type { House } from '../support/factories.ts'
+import { useWorld } from '../support/world.ts'
+
+type Member = Desk & { userId: string }
+type Run = { id: string; status: string; startsOn: string; parameters: object; withheld: number; propertyIds: string[] }
+
+describe('schedules of reports and their owners', () => {
+  const world = useWorld()
+  let house: House
+  let owner: Member
+
+  const member = async (role: string, propertyIds: string[] | null = null, of: House = house): Promise<Member> => {
+    const person = await makeUser()
+    await of.inHouse((trx) => addMembership(trx, { userId: person.userId, role, propertyIds }))
+    return { ...deskOf(world, of.tenantId, (await signIn(world, person)).token), userId: person.userId }
+  }
+  const made = async (desk: Member, body: Record<string, unknown> = {}): Promise<{ id: string }> => {
+    const { status, body: schedule } = await desk.send('POST', 'reports/schedules', {
+      name: 'Ocupação',
+      report: 'occupancy',
+      parameters: { period: 'yesterday' },
+      format: 'csv',
+      trigger: { type: 'clock', every: 'day', at: '06:30', timeZone: 'America/Sao_Paulo' },
+      recipients: [desk.userId],
+      ...body,
+    })
+    expect(status, JSON.stringify(schedule)).to.equal(201)
+    return schedule as { id: string }
+  }
+  const runsOf = (id: string, of: House = house) =>
+    of.inHouse((trx) => sql<Run>(trx, `select * from report_run where schedule_id = ? order by created_at`, [id]))
+  const isDue = (id: string, of: House = house) =>
+    of.inHouse((trx) =>
+      sql(trx, `update report_schedule set next_run_at = now() - interval '1 minute' where id = ?`, [id]),
+    )
+  const tick = async () => {
+    await inPlatform((trx) => enqueue(trx, tickReportSchedules, {}))
+    await world.drain({ kinds: ['reports.tick-schedules', 'reports.run'] })
+  }
+  const lock = (userId: string) =>
+    inPlatform((trx) => sql(trx, `update app_user set status = 'locked', locked_at = now() where id = ?`, [userId]))
+  beforeEach(() => forgetLimits(world))
+
+  it('make the same day of two houses, where a schedule goes over from one to the other', async () => {
+    house = await makeLateHouse(2, { units: 1 })
+    owner = await member('owner')
+    const other = await makeLateHouse(2, { units: 1, tenantId: house.tenantId })
+    const closes = ({ propertyId }: House) => ({ type: 'business_day_closed', propertyId })
+    const parameters = ({ propertyId }: House) => ({ propertyId: [propertyId], period: 'today' })
+    const { id } = await made(owner, { trigger: closes(house), parameters: parameters(house) })
+    await closeOpenDay(house)
+    await tick()
+    const { status } = await owner.send('PATCH', `reports/schedules/${id}`, {
+      trigger: closes(other),
+      parameters: parameters(other),
+    })
+    expect(status).to.equal(200)
+    await closeOpenDay(other)
+    await tick()
+    const day = house.day(-2)
+    expect((await runsOf(id)).map(({ status: ended, startsOn }) => [ended, startsOn])).to.deep.equal([
+      ['succeeded', day],
+      ['succeeded', day],
+    ])
+  })
+
+  it('are checked on the day that closes next, whatever day it is on the wall', async () => {
+    house = await makeLateHouse(2, { units: 1 })
+    owner = await member('owner')
+    const { id } = await made(owner, {
+      report: 'daily_revenue',
+      parameters: { propertyId: house.propertyId, period: 'today' },
+      trigger: { type: 'business_day_closed', propertyId: house.propertyId },
+    })
+    const day = await openDay(house)
+    await closeOpenDay(house)
+    await tick()
+    expect((await runsOf(id)).map(({ status, parameters }) => [status, parameters])).to.deep.equal([
+      ['succeeded', { propertyId: house.propertyId, date: day }],
+    ])
+  })
+
+  it('end with a locked owner, and tell no locked recipient', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const manager = await member('manager')
+    const { id } = await made(owner, { recipients: [owner.userId, manager.userId] })
+    await lock(manager.userId)
+    await isDue(id)
+    await tick()
+    expect((await runsOf(id)).map(({ status, withheld }) => [status, withheld])).to.deep.equal([['succeeded', 1]])
+    const { id: ofManager } = await made(owner)
+    await house.inHouse((trx) =>
+      sql(trx, `update report_schedule set owner_id = ? where id = ?`, [manager.userId, ofManager]),
+    )
+    await isDue(ofManager)
+    await tick()
+    expect(await runsOf(ofManager)).to.deep.equal([])
+    const { body } = await owner.get('reports/schedules')
+    const found = (body.data as { id: string }[]).find((one) => one.id === ofManager)
+    expect(found).to.include({ active: false, disabledBecause: 'forbidden' })
+  })
+
+  it('are found whatever many of another tenant cannot be made yet', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const { id } = await made(owner)
+    const busy = await makeHouse({ units: 1 })
+    const many = await made(await member('owner', null, busy))
+    await busy.inHouse(async (trx) => {
+      await sql(
+        trx,
+        `insert into report_run (report, parameters, format, locale, created_by, formula_version)
+         select 'occupancy', '{}', 'csv', 'en', gen_random_uuid(), 1 from generate_series(1, 5)`,
+      )
+      await sql(
+        trx,
+        `insert into report_schedule (name, report, parameters, format, locale, trigger, recipients, owner_id, created_by, active, next_run_at)
+         select name, report, parameters, format, locale, trigger, recipients, owner_id, created_by, true, now() - interval '1 hour'
+         from report_schedule cross join generate_series(1, 420) where id = ?`,
+        [many.id],
+      )
+    })
+    await isDue(id)
+    await tick()
+    expect((await runsOf(id)).map(({ status }) => status)).to.deep.equal(['succeeded'])
+  })
+
+  it('hold what the maker had when asking and still has, so that none reads more of a file', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const other = await makeHouse({ units: 1, tenantId: house.tenantId })
+    const manager = await member('manager', [house.propertyId])
+    const start = async () => {
+      const { status, body } = await manager.send('POST', 'reports/runs', { report: 'occupancy', format: 'json' })
+      expect(status, JSON.stringify(body)).to.equal(201)
+      return body.id as string
+    }
+    const readsOf = async (id: string): Promise<unknown> => {
+      await world.drain({ kinds: ['reports.run'] })
+      const { body } = await manager.get(`reports/runs/${id}/file`)
+      return (body as { meta: { propertyIds: string[] } }).meta.propertyIds
+    }
+    const grants = (all: boolean) =>
+      house.inHouse((trx) =>
+        sql(trx, `update membership set all_properties = ? where user_id = ?`, [all, manager.userId]),
+      )
+    const narrow = await start()
+    await grants(true)
+    expect(await readsOf(narrow)).to.deep.equal([house.propertyId])
+    const wide = await start()
+    await grants(false)
+    expect(await readsOf(wide)).to.deep.equal([house.propertyId])
+    expect(other.tenantId).to.equal(house.tenantId)
+  })
+})
