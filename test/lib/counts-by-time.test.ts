@@ -10,6 +10,7 @@ import { wrongTotals } from '../support/counts.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { deliverAll, makeConfirmed } from '../support/messages.ts'
+import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { grantWebhooks, makeDelivery } from '../webhooks/support.ts'
 
@@ -137,6 +138,8 @@ describe('Counts by day', function () {
 
   describe('of quotes', () => {
     let quoteId: string
+    /** A number that no other record has. */
+    const number = `upper(left(md5(gen_random_uuid()::text), 8))`
     const room = () => ({
       unitTypeId: house.unitTypeId,
       ratePlanId: house.ratePlanId,
@@ -153,7 +156,7 @@ describe('Counts by day', function () {
           'quote',
           {
             id: 'gen_random_uuid()',
-            number: `translate(upper(left(md5(random()::text), 8)), 'ILOU', '1100')`,
+            number,
             expires_at: expiresAt,
           },
           many,
@@ -208,26 +211,21 @@ describe('Counts by day', function () {
         `select id from quote where tenant_id = :tenantId and expires_at < now() - interval '180 days'`,
       )
       const ids = old.map(({ id }) => id)
-      const [booked] = await rows<{ id: string }>(`select id from booking where tenant_id = :tenantId limit 1`)
-      expect(booked).to.equal(undefined)
       const bookingId = (done(await book(quoteId), 201) as { id: string }).id
-      await whileFolding([
-        house.inHouse((trx) => purgeQuotes(trx, ids)),
-        ...ids.slice(0, 6).map((id) =>
-          rows(
-            copies(
-              'booking',
-              {
-                id: 'gen_random_uuid()',
-                quote_id: ':quoteId::uuid',
-                number: `translate(upper(left(md5(random()::text), 8)), 'ILOU', '1100')`,
-              },
-              1,
-            ),
-            { id: bookingId, quoteId: id },
-          ),
-        ),
-      ])
+      const [taken, ...free] = ids
+      const booking = copies('booking', { id: 'gen_random_uuid()', quote_id: 'cast(:quoteId as uuid)', number }, 1)
+      const trx = await world.database.admin.transaction()
+      await sql(trx, booking, { id: bookingId, quoteId: taken })
+      // It has found no booking, and waits for that which counts the quote.
+      const purging = house.inHouse((own) => purgeQuotes(own, ids))
+      await until(async () => {
+        const waiting = await rows(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from quote%'`,
+        )
+        return waiting.length > 0
+      })
+      await trx.commit()
+      await whileFolding([purging, ...free.slice(0, 6).map((id) => rows(booking, { id: bookingId, quoteId: id }))])
       await expectRight()
       await rows(`update booking set quote_id = null where tenant_id = :tenantId and quote_id = :quoteId`, { quoteId })
       await expectRight()
