@@ -17,7 +17,6 @@ export const short: Readonly<Record<string, string>> = {
   'entitlements.history': 'the operator of the service sets it up',
   'entitlements.list': 'the operator of the service sets it up',
   'entryTemplates.list': 'a house sets it up',
-  'exchangeRates.list': 'a house sets it up',
   'extras.list': 'a house sets it up',
   'fiscalYears.list': 'a year has few',
   'folios.lines': 'one record has few',

@@ -31,11 +31,11 @@ const wrongOfKinds = `select 'journal_line' as list, tenant_id, concat_ws(' ', p
 
 const wrongOfTenants = Object.entries(countedLists)
   .map(([list, columns]) => {
-    const by = columns.join(', ')
-    return `select '${list}' as list, tenant_id, concat_ws(' ', ${by}) as of, sum(n)::int as missed from (
-      select tenant_id, ${by}, count(*) as n from ${list} group by tenant_id, ${by}
-      union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
-      group by tenant_id, ${by} having sum(n) <> 0`
+    const by = ['tenant_id', ...columns].join(', ')
+    return `select '${list}' as list, tenant_id, concat_ws(' ', ${['null', ...columns].join(', ')}) as of, sum(n)::int as missed from (
+      select ${by}, count(*) as n from ${list} group by ${by}
+      union all select ${by}, -sum(n) from list_count where list = '${list}' group by ${by}) x
+      group by ${by} having sum(n) <> 0`
   })
   .concat(wrongDays, wrongOfHouses, wrongOfKinds)
 
@@ -88,10 +88,10 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
     `insert into list_count (list, tenant_id, property_id, book_id, kind, journal_id, period_id, n) select 'journal_line', l.* from (${linesOfKinds}) l`,
   )
   for (const [table, columns] of Object.entries(countedLists)) {
-    const by = columns.join(', ')
+    const by = ['tenant_id', ...columns].join(', ')
     await sql(
       trx,
-      `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${table}', ${by}, count(*), true from ${table} group by tenant_id, ${by}`,
+      `insert into list_count (list, ${by}, n, folded) select '${table}', ${by}, count(*), true from ${table} group by ${by}`,
     )
   }
 }

@@ -7,6 +7,7 @@ import type { PlatformTrx } from '../../lib/connection.ts'
 import { enterTenant } from '../../lib/connection.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
+import { byIds, inLine, tenantsLike } from '../../lib/words.ts'
 import { versionConflict } from '../../../config/errors.ts'
 
 export type TenantStatus = 'active' | 'suspended' | 'deleting' | 'deleted'
@@ -47,7 +48,7 @@ type Filter = Paging & {
 }
 
 /** Tenants, newest first. `q` finds what a name begins with, an id, a document, or an address for bills. */
-export const listTenants = (
+export const listTenants = async (
   trx: PlatformTrx,
   { status, plan, feature, pastDue, q, ...paging }: Filter,
 ): Promise<Page<OperatedTenant>> => {
@@ -65,11 +66,22 @@ export const listTenants = (
         ...where('(s.past_due_since is not null) = ?', pastDue),
         ...(asked
           ? [
-              {
-                text: `(strpos(lower(t.name), lower(?)) > 0 or strpos(lower(coalesce(t.legal_name, '')), lower(?)) > 0 or lower(t.billing_email) = lower(?)
-                  or t.document = ? or t.id::text = lower(?))`,
-                values: [asked, asked, asked, asked, asked],
-              },
+              byIds(
+                // Its lines are name, legal name, address, document and id: a part of the first two, or all of another.
+                {
+                  't.id': await tenantsLike(
+                    trx,
+                    inLine('%', asked, '%\n%\n%\n%'),
+                    inLine('%\n', asked, '\n%'),
+                    inLine('%\n', asked, ''),
+                  ),
+                },
+                {
+                  text: `(strpos(lower(t.name), lower(?)) > 0 or strpos(lower(coalesce(t.legal_name, '')), lower(?)) > 0 or lower(t.billing_email) = lower(?)
+                    or lower(t.document) = lower(?) or t.id::text = lower(?))`,
+                  values: [asked, asked, asked, asked, asked],
+                },
+              ),
             ]
           : []),
       ],
