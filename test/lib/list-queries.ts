@@ -28,11 +28,17 @@ const values = (name: string, { enum: choices, format }: Field, given: Given): s
   return (name === 'status' || name === 'kind') && choices ? [...new Set([choices[0]!, choices.at(-1)!])] : []
 }
 
+/** Flags that are measured, by list: few rows have them. */
+const flags: Readonly<Record<string, readonly string[]>> = {
+  'superuser.tenants.list': ['pastDue'],
+  'superuser.invoices.list': ['overdue'],
+}
+
 /**
  * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, and words that few have;
- * orders come from `sortsIn`. Amounts and flags are measured nowhere: they look at what other filters leave.
+ * orders come from `sortsIn`. Amounts and most flags are not measured: they look at what other filters leave.
  */
-export const queriesOf = ({ query }: ListRoute, given: Given): string[] => {
+export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const { fields, required } = fieldsOf(query)
   const all = Object.entries(fields)
   const always = required
@@ -41,7 +47,8 @@ export const queriesOf = ({ query }: ListRoute, given: Given): string[] => {
   const filters = all.flatMap(([name, field]) =>
     required.includes(name) ? [] : values(name, field, given).map((value) => `&${name}=${value}`),
   )
-  return ['', ...filters].map((one) => `${always}${one}`)
+  const flagged = (flags[id] ?? []).flatMap((flag) => [`&${flag}=true`, `&${flag}=false`])
+  return ['', ...filters, ...flagged].map((one) => `${always}${one}`)
 }
 
 /** Orders of a list, by its refusal of one that it does not have. */
