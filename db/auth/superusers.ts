@@ -4,6 +4,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
 import { readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
+import { partly } from '../lib/words.ts'
 import { mailUser } from '../ocp/index.ts'
 import { tellEnded } from './ended.ts'
 import { createToken } from './one-time-tokens.ts'
@@ -51,8 +52,8 @@ export const listUsers = (
         ...(asked
           ? [
               {
-                text: `(u.email_key >= lower(?) and u.email_key < lower(?) || chr(1114111) or strpos(lower(u.name), lower(?)) > 0)`,
-                values: [asked, asked, asked],
+                text: `(u.email_key >= lower(?) and u.email_key < lower(?) || chr(1114111) or lower(u.name) like lower(?))`,
+                values: [asked, asked, partly(asked)],
               },
             ]
           : []),

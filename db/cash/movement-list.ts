@@ -5,6 +5,7 @@ import type { Trx } from '../lib/connection.ts'
 import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging, Part } from '../lib/paging.ts'
 import { unseal } from '../lib/sealing/index.ts'
+import { byIds, idsLike, inLine, partly } from '../lib/words.ts'
 import { findAccountFacts } from './facts.ts'
 import type { MovementRecord } from './models.ts'
 import { counterpartyPlace } from './movements.ts'
@@ -51,7 +52,14 @@ const shown = async (trx: Trx, row: Row, { reveals }: Sight) => {
 }
 export type MovementShown = Awaited<ReturnType<typeof shown>>
 
-const conditionsOf = (trx: Trx, { scope, ...asked }: MovementFilter, { ownOf }: Sight): Part[] => [
+/** Movements with a text in their description, or with a voucher. */
+const withWords = async (trx: Trx, q: string): Promise<Part> =>
+  byIds(
+    { 'm.id': await idsLike(trx, 'cash_movement', `${partly(q)}\n%\n`, inLine('%\n', q, '\n')) },
+    { text: '(strpos(lower(m.description), lower(?)) > 0 or lower(m.voucher) = lower(?))', values: [q, q] },
+  )
+
+const conditionsOf = async (trx: Trx, { scope, ...asked }: MovementFilter, { ownOf }: Sight): Promise<Part[]> => [
   ...where('m.tenant_id = ?', contextOf(trx).tenantId),
   ...inScope(scope, 'coalesce(a.property_id, m.property_id)'),
   ...where(
@@ -69,11 +77,7 @@ const conditionsOf = (trx: Trx, { scope, ...asked }: MovementFilter, { ownOf }: 
   ...where('m.amount = ?', asked.amount),
   ...where('m.end_to_end_id = ?', asked.endToEndId),
   ...where('m.source_id = ?', asked.sourceId),
-  ...where('strpos(lower(m.description), lower(?)) > 0', asked.q?.trim()).map((by) =>
-    asked.q === undefined
-      ? by
-      : { text: `(${by.text} or lower(m.voucher) = lower(?))`, values: [asked.q.trim(), asked.q.trim()] },
-  ),
+  ...(asked.q === undefined ? [] : [await withWords(trx, asked.q.trim())]),
 ]
 
 /** Only dates beside one account: then each movement says what the account held after it. */
@@ -105,7 +109,7 @@ const withBalances = async (trx: Trx, rows: readonly Row[], account: string): Pr
  * does not approve sessions.
  */
 export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sight): Promise<Page<MovementShown>> => {
-  const conditions = conditionsOf(trx, filter, sight)
+  const conditions = await conditionsOf(trx, filter, sight)
   const order = 'm.booked_on desc, m.seq desc, m.id'
   const { total, rows } = await readPage<Row>(
     trx,

@@ -11,6 +11,7 @@ import { matching, equal, pageOf } from '../lib/lists.ts'
 import { model } from '../lib/models.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
 import { plainTerm, plainText, seal, unseal } from '../lib/sealing/index.ts'
+import { idsLike, partly } from '../lib/words.ts'
 import type { CompanyRow } from '../rows.ts'
 import type { Address } from './profile.ts'
 
@@ -244,13 +245,19 @@ export const plainSearch = ({ q, taxId }: { q: string | undefined; taxId: string
   taxId: taxId?.toUpperCase().replace(/[^0-9A-Z]/g, ''),
 })
 
-/** A page of firms, by name; `q` finds words of the name without accents. Contacts are not opened. */
-export const listCompanies = pageOf(Company, {
+const page = pageOf(Company, {
   order: ['nameSearch', 'id'],
   filters: {
     q: matching<string>('strpos(name_search, ?) > 0'),
+    ids: matching<string[]>('id = any(?::uuid[])'),
     kind: equal('kind'),
     status: equal('status'),
     taxId: equal('taxId'),
   },
 })
+
+/** A page of firms, by name; `q` finds words of the name without accents. Contacts are not opened. */
+export const listCompanies = async (trx: Trx, { q, ...filter }: Omit<Parameters<typeof page>[1], 'ids'>) => {
+  const ids = q === undefined ? null : await idsLike(trx, 'company', partly(q))
+  return page(trx, { ...filter, ...(ids === null ? { q } : { ids }) })
+}

@@ -4,6 +4,7 @@ import type { Trx } from '../lib/connection.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
+import { isNumber } from '../lib/words.ts'
 import { columns, joins, recurringFrom, shown, similarCount } from './read.ts'
 import type { IssueShown } from './read.ts'
 import { inSight } from './sight.ts'
@@ -81,7 +82,11 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where('i.cause = ?', filter.cause),
         ...where(`i.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
         ...where(`i.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
-        ...where('i.number::text = ?', filter.q),
+        ...(filter.q === undefined
+          ? []
+          : isNumber(filter.q)
+            ? where('i.number = ?', Number(filter.q))
+            : [{ text: 'false', values: [] }]),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
       order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),
     },

@@ -64,6 +64,7 @@ export const countedLists = {
   campaign: ['property_id', 'status'],
   channel_push: ['channel_connection_id', 'status', 'kind'],
   subscription_invoice: ['status'],
+  exchange_rate: [],
 } as const
 export type CountedList = keyof typeof countedLists
 

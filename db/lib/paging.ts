@@ -53,6 +53,8 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
+  /** Rows that the list leaves out, few of all: they are counted by themselves, and taken off the number that is kept. */
+  except?: Part | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
   counted?: Counted
   /** A statement of the number of all rows, where sums are kept that tell it; its column is `total`. */
@@ -86,16 +88,28 @@ const totalOf = (trx: AnyTrx, counted: Counted | undefined, conditions: Part): P
   }
 }
 
+/** A kept number less that of the rows which are left out. */
+const lessOf = (kept: Part | null, source: Part, given: Part, except: Part | undefined): Part | null =>
+  kept === null || except === undefined
+    ? kept
+    : {
+        text: `select (${kept.text}) - (select count(*) from ${source.text} where ${given.text} and ${except.text}) as total`,
+        values: [...kept.values, ...source.values, ...given.values, ...except.values],
+      }
+
 /**
  * One page of a list, and how many there are: asked together, in one round trip. Connections keep the plans of both statements, so their texts depend on
  * which filters and which order were asked for, and never on values.
  */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, joins = '', conditions, counted, total: known, order, around = (found) => found }: List,
+  { columns, from, joins = '', conditions, except, counted, total: known, order, around = (found) => found }: List,
   paging: Paging,
 ): Promise<Page<Row>> => {
-  const [head, source, given] = [partOf(columns), partOf(from), allOf(conditions)]
+  const [head, source, asked] = [partOf(columns), partOf(from), allOf(conditions)]
+  const given = except
+    ? { text: `${asked.text} and (${except.text}) is not true`, values: [...asked.values, ...except.values] }
+    : asked
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
@@ -104,7 +118,7 @@ export const readPage = async <Row>(
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
   const count = known ??
-    totalOf(trx, counted ?? aloneIn(source), given) ?? {
+    lessOf(totalOf(trx, counted ?? aloneIn(source), asked), source, asked, except) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }

@@ -19,8 +19,10 @@ import {
 } from '../../db/guests/index.ts'
 import { listDocuments as readGuestDocuments } from '../../db/guests/documents/documents.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
-import type { Trx } from '../../db/lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
 import { foldCounts } from '../../db/lib/counts.ts'
+import { idsLike, lowered, partly, tenantsLike } from '../../db/lib/words.ts'
+import type { Searched } from '../../db/lib/words.ts'
 import { runDue } from '../../workers/lib/run-due.ts'
 import { forgetLimits, makeSuperuser, makeUser, signIn } from '../auth/support.ts'
 import { deskOf } from '../properties/support.ts'
@@ -37,11 +39,10 @@ import { pay } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
 import { makeFirstRows } from './first-rows.ts'
 import { growing, short } from './list-exceptions.ts'
-import { hasSorts, lists, queriesOf, sortsIn } from './list-queries.ts'
-import type { ListRoute } from './list-queries.ts'
+import { hasSorts, lists, pathOf, queriesOf, sortsIn } from './list-queries.ts'
 import { idOf, makeRows, uncheck } from './made-rows.ts'
 import { changed, grow, originals } from './made-tables.ts'
-import { readsOf, rowsVisited } from './rows-visited.ts'
+import { readsOf, rowsVisited, visitedIn } from './rows-visited.ts'
 
 /** Rows that are added to each table that grows, and those that a statement may visit for a page of twenty: a quarter of them. */
 const added = 2_000
@@ -150,21 +151,6 @@ describe('Lists and the size of their tables', function () {
       guestId = guest!.id
     })
 
-    /** The path of a list, below the made record of each that it names. */
-    const pathOf = async ({ path }: ListRoute): Promise<string> => {
-      let found = path.replace(':tenantId', house.tenantId).replace(':propertyId', house.propertyId)
-      found = found.replace(/^(.superuser.tenants.):id/, `$1${house.tenantId}`)
-      for (const [param, name = ''] of found.matchAll(/:([A-Za-z]+)Id/g)) {
-        const table = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-        const [row] = await rows<{ id: string }>(
-          `select id from ${table} where tenant_id = ? order by id = ${idOf(table, `'1'`)} desc limit 1`,
-          [house.tenantId],
-        )
-        found = found.replace(param, row?.id ?? param)
-      }
-      return found
-    }
-
     it('visits no more rows for a page, in every list, without a filter and with the filters that people use', async () => {
       const request = clientOf(world.baseUrl)
       const visits = await rowsVisited(world.database)
@@ -174,7 +160,7 @@ describe('Lists and the size of their tables', function () {
         for (const list of lists) {
           await forgetLimits(world)
           const isPlatform = list.path.startsWith('/superuser')
-          const path = await pathOf(list)
+          const path = await pathOf(list, house, rows)
           const get = (query: string) => request('GET', `${path}?limit=20${query}`, isPlatform ? operator : person)
           const sorts = hasSorts(list) ? sortsIn(JSON.stringify((await get('&sort=none')).body)) : []
           const yesterday = addDays(today, -1)
@@ -197,6 +183,28 @@ describe('Lists and the size of their tables', function () {
       expect(found.growing.filter(([list, query]) => !growing[list]?.slice(1).includes(query))).to.deep.equal([])
       expect(Object.keys(growing).filter((list) => found.growing.every(([one]) => one !== list))).to.deep.equal([])
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
+    })
+
+    it('finds parts of words without going through a table', async () => {
+      const found: Record<string, number> = {}
+      for (const table of Object.keys(lowered) as Searched[])
+        found[table] = await visitedIn(house.tenantId, table, (trx) => idsLike(trx as Trx, table, partly('zzqxv')))
+      found['tenant'] = await visitedIn(null, 'tenant', (trx) => tenantsLike(trx as PlatformTrx, partly('zzqxv')))
+      expect(Object.entries(found).filter(([, n]) => n > most)).to.deep.equal([])
+    })
+
+    it('finds all records with a word that more have than are named one by one', async () => {
+      const [made] = await rows<{ word: string }>(
+        `select split_part(search, ' ', 1) as word from supplier where tenant_id = ? and id = ${idOf('supplier', `'1'`)}`,
+        [house.tenantId],
+      )
+      const word = made?.word ?? ''
+      expect(await house.inHouse((trx) => idsLike(trx, 'supplier', partly(word)))).to.equal(null)
+      for (const list of ['suppliers', 'payables', 'purchase-orders']) {
+        const path = `/api/tenants/${house.tenantId}/accounts-payable/${list}?limit=1&q=${word}`
+        const { body } = await clientOf(world.baseUrl)('GET', path, person)
+        expect(body.meta.total, list).to.be.above(added - 1)
+      }
     })
 
     it('visits no job that is not due where those that are due are looked for', async () => {

@@ -1,6 +1,7 @@
 import { routes } from '../../api/routes.ts'
+import { idOf } from './made-rows.ts'
 
-type Field = { enum?: string[]; format?: string; pattern?: string }
+type Field = { type?: string; enum?: string[]; format?: string; pattern?: string }
 type Given = { propertyId: string; bookId: string; guestId: string; today: string; yesterday: string }
 
 const fieldsOf = (query: unknown) => ({
@@ -17,6 +18,7 @@ const noRecord = 'b0000000-0000-4000-8000-0000000000ff'
 const [before, after] = ['2001-01-01', '2090-01-01']
 
 const values = (name: string, { enum: choices, format }: Field, given: Given): string[] => {
+  if (name === 'q') return ['zzqxv']
   if (name === 'propertyId' || name === 'bookId') return [given[name]]
   if (format === 'uuid4') return [noRecord]
   if (name === 'asOf') return [given.yesterday]
@@ -29,9 +31,15 @@ const values = (name: string, { enum: choices, format }: Field, given: Given): s
 /** A list of one person or another: it is asked for those of a guest, and never for those of both. */
 const ofOnePerson: ReadonlySet<string> = new Set(['paymentMethods.list'])
 
+/** Flags that are measured, by list: few rows have them. */
+const flags: Readonly<Record<string, readonly string[]>> = {
+  'superuser.tenants.list': ['pastDue'],
+  'superuser.invoices.list': ['overdue'],
+}
+
 /**
- * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, and days; orders come from `sortsIn`. Words, amounts
- * and flags are measured nowhere: they look at what other filters leave.
+ * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, and words that few have;
+ * orders come from `sortsIn`. Amounts and most flags are not measured: they look at what other filters leave.
  */
 export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const { fields, required: named } = fieldsOf(query)
@@ -43,7 +51,8 @@ export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const filters = all.flatMap(([name, field]) =>
     required.includes(name) ? [] : values(name, field, given).map((value) => `&${name}=${value}`),
   )
-  return ['', ...filters].map((one) => `${always}${one}`)
+  const flagged = (flags[id] ?? []).flatMap((flag) => [`&${flag}=true`, `&${flag}=false`])
+  return ['', ...filters, ...flagged].map((one) => `${always}${one}`)
 }
 
 /** Orders of a list, by its refusal of one that it does not have. */
@@ -54,3 +63,22 @@ export const sortsIn = (refusal: string): string[] =>
     .flatMap((name) => [`&sort=${name}`, `&sort=-${name}`])
 
 export const hasSorts = ({ query }: ListRoute): boolean => 'sort' in fieldsOf(query).fields
+
+/** The path of a list, below the made record of each that it names. */
+export const pathOf = async (
+  { path }: ListRoute,
+  { tenantId, propertyId }: { tenantId: string; propertyId: string },
+  rows: (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>,
+): Promise<string> => {
+  let found = path.replace(':tenantId', tenantId).replace(':propertyId', propertyId)
+  found = found.replace(/^(.superuser.tenants.):id/, `$1${tenantId}`)
+  for (const [param, name = ''] of found.matchAll(/:([A-Za-z]+)Id/g)) {
+    const table = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const [row] = await rows(
+      `select id from ${table} where tenant_id = ? order by id = ${idOf(table, `'1'`)} desc limit 1`,
+      [tenantId],
+    )
+    found = found.replace(param, (row?.['id'] as string | undefined) ?? param)
+  }
+  return found
+}

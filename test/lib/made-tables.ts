@@ -93,6 +93,7 @@ export const grow: ReadonlySet<string> = new Set([
   'payment_method',
   'tenant',
   'app_user',
+  'exchange_rate',
 ])
 
 const replanned = `one.versions || '[{"since": "2001-01-01", "dueOn": "2001-01-01", "amount": 1}]'::jsonb`

@@ -1,5 +1,6 @@
 import { Client } from 'pg'
-import { database } from '../../db/lib/connection.ts'
+import { database, inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
+import type { AnyTrx } from '../../db/lib/connection.ts'
 import type { Database } from '../support/database.ts'
 
 export type Asked = { sql: string; bindings?: readonly unknown[] | undefined }
@@ -84,4 +85,22 @@ export const rowsVisited = async (of: Database): Promise<Visits> => {
     },
     end: () => service.end(),
   }
+}
+
+/** Counts the rows of one table that are read while something is done in a tenant or the platform, also inside functions, whose plans are not shown. */
+export const visitedIn = (tenantId: string | null, table: string, work: (trx: AnyTrx) => Promise<unknown>) => {
+  const count = async (trx: AnyTrx) => {
+    const [row] = await sql<{ n: number }>(
+      trx,
+      `select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as n from pg_stat_xact_user_tables where relname = ?`,
+      [table],
+    )
+    return row?.n ?? 0
+  }
+  const measure = async (trx: AnyTrx) => {
+    const before = await count(trx)
+    await work(trx)
+    return (await count(trx)) - before
+  }
+  return tenantId === null ? inPlatform(measure) : inTenant(tenantId, measure)
 }

@@ -235,6 +235,12 @@ describe('the story of the store', function () {
     ])
     const { flagOverdueOf } = await import('../../db/admin/billing/sweeps.ts')
     for (const _ of [1, 2]) await inTenant(x.tenantId, (trx) => flagOverdueOf(trx, x.tenantId))
+    const [all, owing, others] = await Promise.all(
+      ['', '?pastDue=true', '?pastDue=false'].map(async (by) => (await operate('GET', `tenants${by}`)).body),
+    )
+    expect(owing.meta.total).to.be.above(0)
+    expect(others.meta.total).to.equal(all.meta.total - owing.meta.total)
+    expect(others.data.map(({ id }: { id: string }) => id)).to.have.length(Math.min(20, others.meta.total))
     expect((await operate('GET', `tenants?pastDue=true`)).body.data.map(({ id }: { id: string }) => id)).to.include(
       x.tenantId,
     )

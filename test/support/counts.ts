@@ -56,11 +56,11 @@ const sources: readonly (readonly [list: string, source: Source])[] = [
 
 const wrongOfTenants = sources
   .map(([list, { columns, from }]) => {
-    const by = columns.join(', ')
-    return `select '${list}' as list, tenant_id, concat_ws(' ', ${by}) as of, sum(n)::int as missed from (
-      select tenant_id, ${by}, count(*) as n from ${from} r group by tenant_id, ${by}
-      union all select tenant_id, ${by}, -sum(n) from list_count where list = '${list}' group by tenant_id, ${by}) x
-      group by tenant_id, ${by} having sum(n) <> 0`
+    const by = ['tenant_id', ...columns].join(', ')
+    return `select '${list}' as list, tenant_id, concat_ws(' ', ${['null', ...columns].join(', ')}) as of, sum(n)::int as missed from (
+      select ${by}, count(*) as n from ${from} r group by ${by}
+      union all select ${by}, -sum(n) from list_count where list = '${list}' group by ${by}) x
+      group by ${by} having sum(n) <> 0`
   })
   .concat(wrongDays)
 
@@ -110,10 +110,10 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
     )
   }
   for (const [list, { columns, from }] of sources) {
-    const by = columns.join(', ')
+    const by = ['tenant_id', ...columns].join(', ')
     await sql(
       trx,
-      `insert into list_count (tenant_id, list, ${by}, n, folded) select tenant_id, '${list}', ${by}, count(*), true from ${from} r group by tenant_id, ${by}`,
+      `insert into list_count (list, ${by}, n, folded) select '${list}', ${by}, count(*), true from ${from} r group by ${by}`,
     )
   }
 }

@@ -2,8 +2,9 @@ import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
-import type { Paging } from '../../lib/paging.ts'
+import type { Paging, Part } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
+import { byIds, idsLike, isNumber, partly } from '../../lib/words.ts'
 import { PurchaseOrder } from '../models.ts'
 import type { OrderRecord } from '../models.ts'
 
@@ -48,8 +49,26 @@ export type OrderFilter = Paging & {
   scope: Condition
 }
 
+/** Orders with a number, with words in their notes, or of suppliers with words in their names. */
+const withWords = async (trx: Trx, q: string): Promise<Part> => {
+  const number = isNumber(q) ? Number(q) : null
+  const [own, suppliers] = [
+    await idsLike(trx, 'purchase_order', partly(q)),
+    await idsLike(trx, 'supplier', partly(q.toLowerCase())),
+  ]
+  const words = byIds(
+    { 'o.id': own, 'o.supplier_id': suppliers },
+    {
+      text: `(strpos(lower(o.notes), lower(?)) > 0 or exists (select from supplier s where s.tenant_id = o.tenant_id
+        and s.id = o.supplier_id and strpos(s.search, lower(?)) > 0))`,
+      values: [q, q],
+    },
+  )
+  return number === null ? words : { text: `(o.number = ? or ${words.text})`, values: [number, ...words.values] }
+}
+
 /** A page of orders without lines, the latest first; `q` finds numbers, notes and suppliers. */
-export const listOrders = (trx: Trx, filter: OrderFilter) =>
+export const listOrders = async (trx: Trx, filter: OrderFilter) =>
   readPage<OrderRecord>(
     trx,
     {
@@ -67,15 +86,7 @@ export const listOrders = (trx: Trx, filter: OrderFilter) =>
           `exists (select from purchase_order_line l where l.tenant_id = o.tenant_id and l.purchase_order_id = o.id and l.inventory_item_id = ?)`,
           filter.inventoryItemId,
         ),
-        ...(filter.q === undefined
-          ? []
-          : [
-              {
-                text: `(o.number::text = ? or strpos(lower(o.notes), lower(?)) > 0 or exists (select from supplier s where s.tenant_id = o.tenant_id
-                  and s.id = o.supplier_id and strpos(s.search, lower(?)) > 0))`,
-                values: [filter.q, filter.q, filter.q],
-              },
-            ]),
+        ...(filter.q === undefined ? [] : [await withWords(trx, filter.q)]),
       ],
       order: 'o.created_at desc, o.id',
     },

@@ -3,6 +3,7 @@ import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
+import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { PayableRecord } from '../models.ts'
 
 export const payableSorts = { issuedOn: 'p.issued_on', createdAt: 'p.created_at', gross: 'p.gross', open: 'p.open' }
@@ -42,7 +43,7 @@ const awaiting = (
   and not exists (select from payable_approval a where a.tenant_id = p.tenant_id and a.payable_id = p.id and a.round = p.round and a.user_id = cast(? as uuid)))`
 
 /** A page of bills that the caller may read, the latest first. */
-export const listPayables = (
+export const listPayables = async (
   trx: Trx,
   filter: PayableFilter,
   { role }: { role: string | null },
@@ -79,11 +80,17 @@ export const listPayables = (
         ...(filter.q === undefined
           ? []
           : [
-              {
-                text: `(strpos(lower(coalesce(p.number, '')), lower(?)) > 0 or strpos(lower(coalesce(p.payee_name, '')), lower(?)) > 0
-                  or exists (select from supplier q where q.tenant_id = p.tenant_id and q.id = p.supplier_id and strpos(q.search, lower(?)) > 0))`,
-                values: [filter.q, filter.q, filter.q],
-              },
+              byIds(
+                {
+                  'p.id': await idsLike(trx, 'payable', partly(filter.q)),
+                  'p.supplier_id': await idsLike(trx, 'supplier', partly(filter.q.toLowerCase())),
+                },
+                {
+                  text: `(strpos(lower(coalesce(p.number, '')), lower(?)) > 0 or strpos(lower(coalesce(p.payee_name, '')), lower(?)) > 0
+                    or exists (select from supplier q where q.tenant_id = p.tenant_id and q.id = p.supplier_id and strpos(q.search, lower(?)) > 0))`,
+                  values: [filter.q, filter.q, filter.q],
+                },
+              ),
             ]),
       ],
       order: orderBy(filter.sort, payableSorts, 'p.id', ['gross', 'open']),

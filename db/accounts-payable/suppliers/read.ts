@@ -3,6 +3,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import { openContacts, searchTerm } from '../../documents/index.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { readRow } from '../../lib/records.ts'
+import { idsLike, partly } from '../../lib/words.ts'
 import { Supplier } from '../models.ts'
 import { bankDetailsOf } from './bank-details.ts'
 
@@ -33,13 +34,14 @@ const page = pageOf(Supplier, {
   order: ['legalName', 'id'],
   filters: {
     q: matching<string>('strpos(search, ?) > 0'),
+    ids: matching<string[]>('id = any(?::uuid[])'),
     status: equal('status'),
     blocked: equal('paymentsBlocked'),
   },
 })
 
 /** A page of suppliers by name, without contacts and bank details; `q` finds names without accents, and numbers. */
-export const listSuppliers = (
+export const listSuppliers = async (
   trx: Trx,
   {
     q,
@@ -51,4 +53,8 @@ export const listSuppliers = (
     status?: string | undefined
     blocked?: boolean | undefined
   },
-) => page(trx, { ...filter, q: q === undefined ? undefined : searchTerm(q) })
+) => {
+  const term = q === undefined ? undefined : searchTerm(q)
+  const ids = term === undefined ? null : await idsLike(trx, 'supplier', partly(term))
+  return page(trx, { ...filter, ...(ids === null ? { q: term } : { ids }) })
+}

@@ -4,6 +4,7 @@ import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { equal, matching, pageOf } from '../../lib/lists.ts'
 import { readRow } from '../../lib/records.ts'
+import { idsLike, partly } from '../../lib/words.ts'
 import { Customer } from '../models.ts'
 import { identityOfCustomer } from './erasure.ts'
 import { openReach } from './reach.ts'
@@ -40,6 +41,7 @@ const page = pageOf(Customer, {
   order: ['legalName', 'id'],
   filters: {
     q: matching<string>('strpos(search, ?) > 0'),
+    ids: matching<string[]>('id = any(?::uuid[])'),
     kind: equal('kind'),
     status: equal('status'),
     onHold: equal('onHold'),
@@ -49,7 +51,7 @@ const page = pageOf(Customer, {
 })
 
 /** A page of customers by name, without contacts; `q` finds names without accents, and numbers. */
-export const listCustomers = (
+export const listCustomers = async (
   trx: Trx,
   {
     q,
@@ -64,4 +66,8 @@ export const listCustomers = (
     overdue?: boolean | undefined
     guestId?: string | undefined
   },
-) => page(trx, { ...filter, q: q === undefined ? undefined : searchTerm(q) })
+) => {
+  const term = q === undefined ? undefined : searchTerm(q)
+  const ids = term === undefined ? null : await idsLike(trx, 'customer', partly(term))
+  return page(trx, { ...filter, ...(ids === null ? { q: term } : { ids }) })
+}

@@ -6,6 +6,7 @@ import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
 import { plainTerm, unseal } from '../../lib/sealing/index.ts'
+import { byIds, idsLike, partly } from '../../lib/words.ts'
 import { Receipt } from './models.ts'
 import type { Payer, ReceiptRecord, RefundRecord, WithheldTax } from './models.ts'
 import { payerPlace } from './state.ts'
@@ -41,6 +42,7 @@ const shown = async (trx: Trx, row: ReceiptRecord, { reveals }: ReceiptSight) =>
 
 /** A page of receipts: those with money left first, and of these the ones of nobody known; then the latest. */
 export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: ReceiptSight) => {
+  const term = filter.q === undefined ? undefined : plainTerm(filter.q)
   const { rows, total } = await readPage<ReceiptRecord>(
     trx,
     {
@@ -59,7 +61,14 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
         ...where('r.received_on >= ?', filter.from),
         ...where('r.received_on <= ?', filter.to),
         ...where('r.amount = ?', filter.amount),
-        ...where('strpos(r.search, ?) > 0', filter.q === undefined ? undefined : plainTerm(filter.q)),
+        ...(term === undefined
+          ? []
+          : [
+              byIds(
+                { 'r.id': await idsLike(trx, 'receipt', partly(term)) },
+                { text: 'strpos(r.search, ?) > 0', values: [term] },
+              ),
+            ]),
       ],
       order: `(r.status = 'recorded' and r.available > 0) desc, (r.customer_id is null) desc, r.received_on desc, r.created_at desc, r.id`,
     },

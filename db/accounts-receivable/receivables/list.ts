@@ -4,6 +4,7 @@ import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
+import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { ReceivableRecord } from '../models.ts'
 
 export const receivableSorts = {
@@ -42,7 +43,7 @@ const isOverdue = `(p.status in ('issued', 'partly_paid') and exists (select fro
   where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.open > 0 and i.due_on < cast(now() at time zone b.time_zone as date)))`
 
 /** A page of documents that the caller may read, the latest first. `number` is shown with its prefix, and found so. */
-export const listReceivables = (trx: Trx, filter: ReceivableFilter): Promise<Page<ReceivableListed>> =>
+export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promise<Page<ReceivableListed>> =>
   readPage<ReceivableListed>(
     trx,
     {
@@ -74,10 +75,16 @@ export const listReceivables = (trx: Trx, filter: ReceivableFilter): Promise<Pag
         ...(filter.q === undefined
           ? []
           : [
-              {
-                text: `(strpos(lower(p.number_prefix || p.number), lower(?)) > 0 or strpos(lower(p.customer_reference), lower(?)) > 0 or strpos(c.search, ?) > 0)`,
-                values: [filter.q, filter.q, searchTerm(filter.q)],
-              },
+              byIds(
+                {
+                  'p.id': await idsLike(trx, 'receivable', partly(filter.q)),
+                  'p.customer_id': await idsLike(trx, 'customer', partly(searchTerm(filter.q))),
+                },
+                {
+                  text: `(strpos(lower(p.number_prefix || p.number), lower(?)) > 0 or strpos(lower(p.customer_reference), lower(?)) > 0 or strpos(c.search, ?) > 0)`,
+                  values: [filter.q, filter.q, searchTerm(filter.q)],
+                },
+              ),
             ]),
       ],
       order: orderBy(filter.sort, receivableSorts, 'p.id', ['total', 'open']),

@@ -7,6 +7,7 @@ import type { PlatformTrx } from '../../lib/connection.ts'
 import { enterTenant } from '../../lib/connection.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
+import { byIds, inLine, tenantsLike } from '../../lib/words.ts'
 import { versionConflict } from '../../../config/errors.ts'
 
 export type TenantStatus = 'active' | 'suspended' | 'deleting' | 'deleted'
@@ -36,6 +37,7 @@ export type OperatedTenant = {
 const columns = `t.id, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, t.country, t.currency, t.time_zone, t.locale, t.status, t.reason,
   t.delete_after::text as delete_after, t.plan, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features,
   t.entitlements_version, s.past_due_since, t.version, t.created_at, t.updated_at`
+const isPastDue = { text: '(s.past_due_since is not null)', values: [] }
 const source = `tenant t left join subscription s on s.tenant_id = t.id`
 
 type Filter = Paging & {
@@ -47,7 +49,7 @@ type Filter = Paging & {
 }
 
 /** Tenants, newest first. `q` finds what a name begins with, an id, a document, or an address for bills. */
-export const listTenants = (
+export const listTenants = async (
   trx: PlatformTrx,
   { status, plan, feature, pastDue, q, ...paging }: Filter,
 ): Promise<Page<OperatedTenant>> => {
@@ -62,17 +64,29 @@ export const listTenants = (
         ...where('t.status = ?', status),
         ...where('t.plan = ?', plan),
         ...where('? = any(active_features(t.id))', feature),
-        ...where('(s.past_due_since is not null) = ?', pastDue),
+        ...(pastDue === true ? [isPastDue] : []),
         ...(asked
           ? [
-              {
-                text: `(strpos(lower(t.name), lower(?)) > 0 or strpos(lower(coalesce(t.legal_name, '')), lower(?)) > 0 or lower(t.billing_email) = lower(?)
-                  or t.document = ? or t.id::text = lower(?))`,
-                values: [asked, asked, asked, asked, asked],
-              },
+              byIds(
+                // Its lines are name, legal name, address, document and id: a part of the first two, or all of another.
+                {
+                  't.id': await tenantsLike(
+                    trx,
+                    inLine('%', asked, '%\n%\n%\n%'),
+                    inLine('%\n', asked, '\n%'),
+                    inLine('%\n', asked, ''),
+                  ),
+                },
+                {
+                  text: `(strpos(lower(t.name), lower(?)) > 0 or strpos(lower(coalesce(t.legal_name, '')), lower(?)) > 0 or lower(t.billing_email) = lower(?)
+                    or lower(t.document) = lower(?) or t.id::text = lower(?))`,
+                  values: [asked, asked, asked, asked, asked],
+                },
+              ),
             ]
           : []),
       ],
+      except: pastDue === false ? isPastDue : undefined,
       order: 't.created_at desc, t.id',
     },
     paging,

@@ -4,8 +4,9 @@ import { always } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
-import type { Page, Paging } from '../../lib/paging.ts'
+import type { Page, Paging, Part } from '../../lib/paging.ts'
 import { unseal } from '../../lib/sealing/index.ts'
+import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { LineRecord } from '../models.ts'
 import { maskDocument } from '../sight.ts'
 import { lineParty } from './import.ts'
@@ -73,7 +74,7 @@ const shown = async (trx: Trx, rows: readonly Row[], reveals: boolean) => {
 }
 export type LineShown = Awaited<ReturnType<typeof shown>>[number]
 
-const conditionsOf = (trx: Trx, { scope, ...asked }: Omit<LineFilter, keyof Paging>) => [
+const conditionsOf = async (trx: Trx, { scope, ...asked }: Omit<LineFilter, keyof Paging>): Promise<Part[]> => [
   ...where('l.tenant_id = ?', contextOf(trx).tenantId),
   ...inScope(scope, 'l.property_id'),
   ...where('l.bank_statement_id = ?', asked.bankStatementId),
@@ -82,7 +83,14 @@ const conditionsOf = (trx: Trx, { scope, ...asked }: Omit<LineFilter, keyof Pagi
   ...where('l.booked_on >= ?', asked.from),
   ...where('l.booked_on <= ?', asked.to),
   ...where('l.amount = ?', asked.amount),
-  ...where('strpos(lower(l.text), lower(?)) > 0', asked.q?.trim()),
+  ...(asked.q === undefined
+    ? []
+    : [
+        byIds(
+          { 'l.id': await idsLike(trx, 'bank_statement_line', partly(asked.q.trim())) },
+          { text: 'strpos(lower(l.text), lower(?)) > 0', values: [asked.q.trim()] },
+        ),
+      ]),
 ]
 
 /** Lines by day and their place in the file, each with its matches; open ones with what they may be about. */
@@ -91,7 +99,7 @@ export const listStatementLines = async (
   { page, limit, ...asked }: LineFilter,
   { reveals }: { reveals: boolean },
 ): Promise<Page<LineShown>> => {
-  const conditions = conditionsOf(trx, asked)
+  const conditions = await conditionsOf(trx, asked)
   const order = 'l.booked_on, l.position, l.id'
   const { total, rows } = await readPage<Row>(
     trx,
@@ -103,7 +111,7 @@ export const listStatementLines = async (
 
 /** A line; 404. */
 export const readStatementLine = async (trx: Trx, id: string, reveals: boolean): Promise<LineShown> => {
-  const conditions = [...conditionsOf(trx, { scope: always }), ...where('l.id = ?', id)]
+  const conditions = [...(await conditionsOf(trx, { scope: always })), ...where('l.id = ?', id)]
   const { rows } = await readPage<Row>(trx, { columns, from: source, conditions, order: 'l.id' }, { page: 1, limit: 1 })
   const [line] = await shown(trx, rows, reveals)
   if (!line) throw notFound('No such line')

@@ -4,6 +4,7 @@ import { prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Sort } from '../../lib/paging.ts'
+import { byIds, idsLike, inLine } from '../../lib/words.ts'
 import type { PosOrderLineRow, PosOrderRow, PosSettlementRow } from '../../rows.ts'
 import { decimalOf } from '../rules/quantity.ts'
 
@@ -37,7 +38,7 @@ type Filter = Paging & {
   scope: Condition
 }
 
-export const listPosOrders = (trx: Trx, filter: Filter) =>
+export const listPosOrders = async (trx: Trx, filter: Filter) =>
   readPage<PosOrderRow>(
     trx,
     {
@@ -55,10 +56,15 @@ export const listPosOrders = (trx: Trx, filter: Filter) =>
         ...(filter.q === undefined
           ? []
           : [
-              {
-                text: `(starts_with(lower(o.number), lower(?)) or lower(o."table") = lower(?))`,
-                values: [filter.q, filter.q],
-              },
+              byIds(
+                {
+                  'o.id': await idsLike(trx, 'pos_order', inLine('', filter.q, '%\n%'), inLine('%\n', filter.q, '')),
+                },
+                {
+                  text: `(starts_with(lower(o.number), lower(?)) or lower(o."table") = lower(?))`,
+                  values: [filter.q, filter.q],
+                },
+              ),
             ]),
       ],
       order: orderBy(filter.sort, posOrderSorts, 'o.id', ['total']),

@@ -47,7 +47,14 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
           filter.unallocated,
         ),
         ...where('p.late = ?', filter.late),
-        ...where('? in (p.external_id, p.reference, p.link_id)', filter.q),
+        ...(filter.q === undefined
+          ? []
+          : [
+              {
+                text: '(p.external_id = ? or p.reference = ? or p.link_id = ?)',
+                values: [filter.q, filter.q, filter.q],
+              },
+            ]),
       ],
       order: 'p.created_at desc, p.id',
     },

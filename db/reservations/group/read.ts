@@ -3,7 +3,8 @@ import type { Condition } from '../../lib/conditions.ts'
 import { prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
-import type { Page, Paging } from '../../lib/paging.ts'
+import type { Page, Paging, Part } from '../../lib/paging.ts'
+import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { BookingGroupRow } from '../../rows.ts'
 import { openContact, releaseFrom } from './fields.ts'
 import type { Contact, Release } from './fields.ts'
@@ -50,6 +51,15 @@ type Filter = Paging & {
   scope: Condition
 }
 
+/** Groups with a number, or with words in their names or codes. */
+const withWords = async (trx: Trx, q: string): Promise<Part> => {
+  const { text, values } = byIds(
+    { 'g.id': await idsLike(trx, 'booking_group', partly(q)) },
+    { text: `(strpos(lower(g.name), lower(?)) > 0 or strpos(lower(g.code), lower(?)) > 0)`, values: [q, q] },
+  )
+  return { text: `(g.number = upper(?) or ${text})`, values: [q, ...values] }
+}
+
 /** Groups with their room nights in all, those that arrive first first. */
 export const listGroups = async (trx: Trx, { scope, ...filter }: Filter): Promise<Page<GroupListed>> => {
   const { total, rows } = await readPage<Row & { allotted: number; pickedUp: number }>(
@@ -66,14 +76,7 @@ export const listGroups = async (trx: Trx, { scope, ...filter }: Filter): Promis
         ...where('g.company_id = ?', filter.companyId),
         ...where('g.departure > ?::date', filter.from),
         ...where('g.arrival < ?::date', filter.to),
-        ...(filter.q === undefined
-          ? []
-          : [
-              {
-                text: `(strpos(lower(g.name), lower(?)) > 0 or strpos(lower(g.code), lower(?)) > 0 or g.number = upper(?))`,
-                values: [filter.q, filter.q, filter.q],
-              },
-            ]),
+        ...(filter.q === undefined ? [] : [await withWords(trx, filter.q)]),
       ],
       order: 'g.arrival, g.id',
     },

@@ -114,6 +114,8 @@ type InvoiceFilter = Paging & {
   to?: string | undefined
 }
 
+const isOverdue = { text: `(i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date)`, values: [] }
+
 /** Invoices of all tenants, by their days of issue. */
 export const listInvoices = (trx: PlatformTrx, { tenantId, status, overdue, from, to, ...paging }: InvoiceFilter) =>
   readPage<InvoiceSummary>(
@@ -124,10 +126,11 @@ export const listInvoices = (trx: PlatformTrx, { tenantId, status, overdue, from
       conditions: [
         ...where('i.tenant_id = ?', tenantId),
         ...where('i.status = ?', status),
-        ...where(`(i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date) = ?`, overdue),
+        ...(overdue === true ? [isOverdue] : []),
         ...where(`i.issued_at >= ?::date::timestamp at time zone 'UTC'`, from),
         ...where(`i.issued_at < (?::date + 1)::timestamp at time zone 'UTC'`, to),
       ],
+      except: overdue === false ? isOverdue : undefined,
       order: 'i.issued_at desc, i.id',
     },
     paging,
