@@ -15,6 +15,8 @@ export type ConnectionOptions = {
   maxRetriesPerRequest: number | null
   enableOfflineQueue?: boolean
   keyPrefix?: string
+  /** Commands of one turn of the loop, and those that come while others are answered, go together. */
+  enableAutoPipelining?: boolean
 }
 
 /**
@@ -50,7 +52,7 @@ export const connectTo = (
   if (!cluster || !first) return new Redis(url, { ...options, retryStrategy: backoff })
   if (!/\{.+\}/.test(settings.redisPrefix))
     throw new Error('REDIS_PREFIX: on a cluster a part of it stands in braces, so that keys used together lie together')
-  const { keyPrefix, enableOfflineQueue, ...ofNodes } = options
+  const { keyPrefix, enableOfflineQueue, enableAutoPipelining, ...ofNodes } = options
   return new Cluster(
     urls.map((each) => ({ host: hostOf(each), port: Number(each.port || 6379) })),
     {
@@ -61,6 +63,7 @@ export const connectTo = (
       redisOptions: { ...credentialsOf(first), ...ofNodes },
       ...(keyPrefix === undefined ? {} : { keyPrefix }),
       ...(enableOfflineQueue === undefined ? {} : { enableOfflineQueue }),
+      ...(enableAutoPipelining === undefined ? {} : { enableAutoPipelining }),
     },
   )
 }
