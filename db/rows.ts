@@ -1346,6 +1346,7 @@ export interface FolioLineRow {
   createdAt: Date
   taxRuleId: string | null
   receiptId: string | null
+  propertyId: string | null
 }
 
 export interface FolioRouteRow {
@@ -4102,6 +4103,7 @@ export interface ReservationEventRow {
   businessDate: string | null
   at: Date
   requestId: string
+  propertyId: string | null
 }
 
 export interface ReservationExtraRow {
@@ -5743,10 +5745,10 @@ export const tables = {
     computed: ['balance'],
   },
   folio_line: {
-    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt', 'taxRuleId', 'receiptId'],
+    fields: ['tenantId', 'id', 'folioId', 'seq', 'kind', 'category', 'description', 'quantity', 'unitAmount', 'amount', 'taxes', 'businessDate', 'sourceType', 'sourceId', 'sourceKey', 'originalLineId', 'transferId', 'paymentId', 'postedBy', 'createdAt', 'taxRuleId', 'receiptId', 'propertyId'],
     documents: ['taxes', 'postedBy'],
     filled: ['tenantId', 'id', 'seq', 'quantity', 'taxes', 'sourceKey', 'createdAt'],
-    nullable: ['category', 'originalLineId', 'transferId', 'paymentId', 'taxRuleId', 'receiptId'],
+    nullable: ['category', 'originalLineId', 'transferId', 'paymentId', 'taxRuleId', 'receiptId', 'propertyId'],
     computed: [],
   },
   folio_route: {
@@ -6800,10 +6802,10 @@ export const tables = {
     computed: [],
   },
   reservation_event: {
-    fields: ['tenantId', 'id', 'reservationId', 'transition', 'command', 'from', 'to', 'changes', 'reason', 'override', 'actor', 'businessDate', 'at', 'requestId'],
+    fields: ['tenantId', 'id', 'reservationId', 'transition', 'command', 'from', 'to', 'changes', 'reason', 'override', 'actor', 'businessDate', 'at', 'requestId', 'propertyId'],
     documents: ['changes', 'override', 'actor'],
     filled: ['tenantId', 'id', 'changes', 'at'],
-    nullable: ['from', 'reason', 'override', 'businessDate'],
+    nullable: ['from', 'reason', 'override', 'businessDate', 'propertyId'],
     computed: [],
   },
   reservation_extra: {

@@ -53,13 +53,14 @@ export const exceptionsOfDay = async (
     `(select 'override' as code, r.id as reservation_id,
         b.number || '-' || r.position || ': ' || e.command || ' waived ' || array_to_string(array(select jsonb_array_elements_text(e.override -> 'rules')), ', ') as message
       from reservation_event e
-      join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id and r.property_id = :propertyId
+      join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id
       join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-      where e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id)
+      where e.property_id = :propertyId and e.business_date = cast(:businessDate as date) and e.override is not null order by e.at, e.id)
      union all
      (select 'balance_after_departure', r.id, 'folio ' || f.number || ' of a guest who left has a balance of ' || f.balance
       from reservation r join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id and f.status = 'open' and f.balance <> 0
-      where r.id in (select e.reservation_id from reservation_event e where e.business_date = cast(:businessDate as date) and e.transition = 'T16')
+      where r.id in (select e.reservation_id from reservation_event e
+          where e.property_id = :propertyId and e.business_date = cast(:businessDate as date) and e.transition = 'T16')
         and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date = cast(:businessDate as date)
       order by f.number)
      union all

@@ -39,10 +39,8 @@ export const differsAcross = {
   occupancy: across(
     `select f.business_date as night, 0 as units, sum(f.room_revenue) as amount from night_fact f
      where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
-    `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio f
-     join folio_line l on l.tenant_id = f.tenant_id and l.folio_id = f.id and l.category = 'room'
-       and l.business_date >= cast(:since as date) and l.business_date < cast(:open as date)
-     where ${ofProperty('f')} group by l.business_date`,
+    `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio_line l
+     where ${ofProperty('l')} and l.category = 'room' and l.business_date >= cast(:since as date) and l.business_date < cast(:open as date) group by l.business_date`,
   ),
   forecast: across(
     `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c

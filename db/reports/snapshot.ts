@@ -29,7 +29,7 @@ const root = `
 /** One fact for each line of category room on the folios of a day. A night that is charged after its date has revenue, and no unit-night. */
 const lineFacts = `
   insert into night_fact ${columns}
-  select f.property_id, l.business_date, coalesce(n.date, l.business_date), r.id, k.kind, 'folio_line', l.id, ${dimensions},
+  select l.property_id, l.business_date, coalesce(n.date, l.business_date), r.id, k.kind, 'folio_line', l.id, ${dimensions},
     case when k.counts then ${unitsOf('n.unit_type_id')} else 0 end, case when k.counts then r.adults else 0 end,
     case when k.counts then cardinality(r.children_ages) else 0 end, ${free}, l.amount,
     coalesce((select sum((t ->> 'amount')::bigint) from jsonb_array_elements(l.taxes) t where (t ->> 'included')::boolean), 0) * sign(l.amount)::bigint,
@@ -44,7 +44,7 @@ const lineFacts = `
   left join reservation_night n on n.tenant_id = l.tenant_id and n.reservation_id = s.stay_id and n.date = s.date
   cross join lateral (select case when l.kind = 'adjustment' then 'adjustment' when l.source_type = 'reservation_night' then 'night' else 'other' end as kind,
     l.kind = 'charge' and l.source_type = 'reservation_night' and n.date = l.business_date as counts) k
-  where l.tenant_id = cast(:tenantId as uuid) and l.business_date = cast(:date as date) and l.category = 'room' and f.property_id = :propertyId
+  where l.tenant_id = cast(:tenantId as uuid) and l.property_id = :propertyId and l.business_date = cast(:date as date) and l.category = 'room'
   on conflict do nothing`
 
 /** Nights that cost nothing have no line, and are slept all the same. */
@@ -74,8 +74,8 @@ const units = `
   on conflict do nothing`
 
 const moved = (transitions: string, what: string) =>
-  `(select ${what} from reservation_event e join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id and r.property_id = :propertyId
-    where e.tenant_id = cast(:tenantId as uuid) and e.business_date = cast(:date as date) and e.transition in (${transitions}))`
+  `(select ${what} from reservation_event e join reservation r on r.tenant_id = e.tenant_id and r.id = e.reservation_id
+    where e.tenant_id = cast(:tenantId as uuid) and e.property_id = :propertyId and e.business_date = cast(:date as date) and e.transition in (${transitions}))`
 
 const counts = `
   insert into property_day_count (property_id, date, arrivals, departures, stay_overs, walk_ins, no_shows, cancellations, bookings, guests_in_house, overbooked,
@@ -126,8 +126,7 @@ export const dayTotals = async (
        select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.receipt_id, l.tax_rule_id,
          l.kind = 'adjustment' and l.category = 'tax' and l.source_type = 'adjustment' and l.source_key = '' as is_own_tax
        from folio_line l
-       join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and f.property_id = :propertyId
-       where l.tenant_id = cast(:tenantId as uuid) and l.business_date = cast(:date as date))
+       where l.tenant_id = cast(:tenantId as uuid) and l.property_id = :propertyId and l.business_date = cast(:date as date))
      select jsonb_build_object(
        'lineCount', (select count(*) from line),
        'lineSum', (select coalesce(sum(amount), 0) from line),

@@ -114,7 +114,7 @@ export const readFacts = async (
     ]),
     prepared<BookingRow>(
       trx,
-      `select * from booking where id in (select booking_id from reservation where id = any(?::uuid[]))`,
+      `select * from booking where id = any(array(select booking_id from reservation where id = any(?::uuid[])))`,
       [ids],
     ),
     prepared<ReservationNightRow>(
@@ -156,7 +156,7 @@ export const readFacts = async (
     prepared<StayFacts['shares'][number]>(
       trx,
       `select unit_type_id, unit_pool_id as pool_id, quantity from unit_type_pool
-         where unit_type_id in (select unit_type_id from reservation_night where reservation_id = any(?::uuid[]))`,
+         where unit_type_id = any(array(select unit_type_id from reservation_night where reservation_id = any(?::uuid[])))`,
       [ids],
     ),
     prepared<StayPayment & { bookingId: string; stayId: string | null }>(
@@ -189,7 +189,7 @@ export const readFacts = async (
     prepared<StayFacts['siblings'][number]>(
       trx,
       `select id, booking_id, status from reservation
-         where booking_id in (select booking_id from reservation where id = any(?::uuid[])) order by position`,
+         where booking_id = any(array(select booking_id from reservation where id = any(?::uuid[]))) order by position`,
       [ids],
     ),
     blocksAmong(trx, property.id, guestsOfStays, ids),

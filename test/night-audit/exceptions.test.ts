@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { approveSession, closeSession, createCashAccount, openSession } from '../../db/cash/index.ts'
-import { inTenant } from '../../db/lib/connection.ts'
+import { inTenant, sql } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { advanceNightAudit } from '../../db/night-audit/advance.ts'
 import { exceptionsOfDay } from '../../db/night-audit/exceptions.ts'
@@ -44,6 +44,25 @@ describe('The night audit finds', () => {
     expect((await readStay(house, paid)).status).to.equal('checked_in')
     expect(await found(house)).to.deep.equal([])
     expect(await found(other)).to.deep.equal([])
+  })
+
+  it('lines and steps of its house by the house that they keep, which is that of their folio and stay', async () => {
+    await makeStays(house, 1, { from: -3, nights: 3, checkedIn: true })
+    await closeOpenDay(house)
+    for (const [table, parent] of [
+      ['folio_line', 'folio'],
+      ['reservation_event', 'reservation'],
+    ]) {
+      const rows = await house.inHouse((trx) =>
+        sql<{ isOwn: boolean }>(
+          trx,
+          `select l.property_id is not distinct from p.property_id as is_own from ${table} l
+           join ${parent} p on p.tenant_id = l.tenant_id and p.id = l.${parent}_id`,
+        ),
+      )
+      expect(rows.length, table).to.be.above(0)
+      expect(rows.filter(({ isOwn }) => !isOwn)).to.deep.equal([])
+    }
   })
 
   it('registers whose difference waits for a second person, each day until that has approved it', async () => {

@@ -71,7 +71,7 @@ export const figuresOf = (
       figure('time of a day of a property', 'ms', last.ms / days / properties),
     ],
     notes: [
-      `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, four houses and four jobs at a time, each day with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
+      `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, six houses and six jobs at a time, each day with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
       'Pages are those that PostgreSQL read, from memory or not: they do not depend on who else uses the machine, as the time does. What `vacuum` and `analyze` read is left out.',
     ],
   }

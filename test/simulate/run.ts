@@ -33,7 +33,7 @@ import { watchedDays } from './windows.ts'
 export type Outcome = { tally: Tally; marks: Mark[]; violations: Violation[]; postgres: string }
 
 /** So many houses live at the same time, and so many jobs run. */
-const atOnce = 4
+const atOnce = 6
 
 /** Does something for each, so many of them at the same time. */
 const forEach = async <T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
@@ -117,7 +117,7 @@ export const simulate = async (
     const tenant = await openTenant(world)
     const group = await openGroup(tenant, handOf(tally))
     const houses: SimulatedHouse[] = []
-    for (let index = 0; index < properties; index += 1) houses.push(await openHouse(group))
+    await forEach(Array.from({ length: properties }), async () => void houses.push(await openHouse(group)))
     const began = performance.now()
     const watched = watchedDays(days)
     const marks: Mark[] = [{ day: 0, bookings: 0, requests: 0, ms: 0, ...(await measure.mark(false)) }]

@@ -45,10 +45,10 @@ const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, b
     trx,
     `select cast(${stayKey(by)} as text) as key, l.category, cast(sum(l.amount) as bigint) as amount
      from folio_line l
-     join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id and w.property_id = any(cast(:houses as uuid[]))
+     join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id
      join reservation r on r.tenant_id = w.tenant_id and r.id = w.reservation_id
      ${stayFacts}
-     where l.tenant_id = :tenantId and l.business_date between cast(:from as date) and cast(:to as date)
+     where l.tenant_id = :tenantId and l.property_id = any(cast(:houses as uuid[])) and l.business_date between cast(:from as date) and cast(:to as date)
        and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'tax')
      group by 1, 2 having sum(l.amount) <> 0`,
     { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to },

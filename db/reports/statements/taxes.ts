@@ -51,12 +51,11 @@ const ofDocuments = `
 
 /** Taxes inside and on top of guests' prices, by the rules of properties: from the lines of folios. */
 const ofRules = `
-  select 'rule' as kind, t ->> 'code' as code, coalesce(max(${localName}), t ->> 'code') as name, f.property_id, to_char(l.business_date, 'YYYY-MM') as period,
+  select 'rule' as kind, t ->> 'code' as code, coalesce(max(${localName}), t ->> 'code') as name, l.property_id, to_char(l.business_date, 'YYYY-MM') as period,
     cast(sum(l.amount) as bigint) as base, null::int as rate, cast(sum(cast(t ->> 'amount' as bigint) * sign(l.amount)) as bigint) as tax,
     null::uuid as account_id
   from folio_line l
-  join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id and ${inScope('f.property_id')}
-  join property p on p.tenant_id = f.tenant_id and p.id = f.property_id and p.book_id = :bookId
+  join property p on p.tenant_id = l.tenant_id and p.id = l.property_id and p.book_id = :bookId and ${inScope('l.property_id')}
   cross join lateral jsonb_array_elements(l.taxes) t
   left join tax_rule x on x.tenant_id = l.tenant_id and x.id = cast(t ->> 'taxRuleId' as uuid)
   where l.tenant_id = :tenantId and l.business_date ${inRange} and l.kind in ('charge', 'fee', 'adjustment')
