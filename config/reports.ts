@@ -211,7 +211,7 @@ const declared = [
     subject: 'OperationalReport',
     parameters: { ...house, date: Opt(Day) },
     atOnce: true,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'housekeeping',
@@ -292,7 +292,7 @@ const declared = [
     parameters: { ...operating, ...days },
     atOnce: false,
     mostDays: threeYears,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'register_sessions',

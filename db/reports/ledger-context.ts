@@ -72,7 +72,7 @@ export const refusePart = (asked: Asked, sight: Sight) => {
 /** 422 `report_too_large` with the run to send instead. */
 export const tooLarge = (key: ReportKey, asked: Asked, why: string) =>
   unprocessable('report_too_large', `${why}; start a run instead`, [
-    { field: 'run', message: JSON.stringify({ report: key, parameters: asked, format: 'csv' }).slice(0, 2000) },
+    { field: 'run', message: JSON.stringify({ report: key, parameters: asked, format: 'csv' }) },
   ])
 
 /**

@@ -180,6 +180,22 @@ describe('statements of several books in one currency', () => {
     expect([itself.status, itself.body.code]).to.deep.equal([422, 'reference_not_found'])
   })
 
+  it('leaves out no book: at once it is of 20 at most, and a run is of all', async () => {
+    for (let count = 0; count < 19; count += 1) await makeBook(house.tenantId, { currency: 'EUR' })
+    const days = { startDate: from, endDate: to, currency: 'EUR' }
+    await rates({ '2025-01-01': '5.000000', '2025-01-06': '5.000000' })
+    const { status, body } = await owner.get(`reports/consolidated-statements?${new URLSearchParams(days).toString()}`)
+    expect([status, body.code]).to.deep.equal([422, 'report_too_large'])
+    const run = await owner.send('POST', 'reports/runs', {
+      ...(JSON.parse(body.errors[0].message) as object),
+      format: 'json',
+    })
+    expect(run.status, JSON.stringify(run.body)).to.equal(201)
+    await world.drain({ kinds: ['reports.run'] })
+    const { meta } = (await owner.get(`reports/runs/${run.body.id}/file`)).body as { meta: { bookIds: string[] } }
+    expect(meta.bookIds).to.have.length(22)
+  })
+
   it('needs no rate between books of one currency, and is for members of all properties', async () => {
     const other = await makeBook(house.tenantId)
     const path = `reports/consolidated-statements?bookId=${brazil.bookId}&bookId=${other.bookId}&startDate=${from}&endDate=${to}`

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { forgetLimits } from '../auth/support.ts'
-import { arrive, makeLateHouse, makeStays, payAll } from '../night-audit/support.ts'
+import { applyRefundSnapshot } from '../../db/payment/refunds/snapshot.ts'
+import { arrive, closeOpenDay, makeLateHouse, makeStays, payAll } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { House } from '../support/factories.ts'
@@ -80,6 +81,42 @@ describe('lists that are made as files alone', () => {
       sql<{ received: number }>(trx, `select sum(captured_amount)::bigint as received from payment`),
     )
     expect(paid.totals).to.include({ received: payments?.received, net: payments?.received })
+  })
+
+  it('date a refund as the ledger does, and leave the closed day as it was where the money comes back', async () => {
+    const [stay = ''] = await makeStays(house, 1, { from: 1, nights: 2 })
+    await payAll(house, stay)
+    const rows = (text: string) => house.inHouse((trx) => sql<{ id: string; amount: number }>(trx, text))
+    const [payment] = await rows(`select id, captured_amount as amount from payment`)
+    const { status, body } = await owner.send(
+      'POST',
+      `payments/${payment?.id}/refunds`,
+      { amount: 3_000, reason: 'error' },
+      { idempotencyKey: randomUUID() },
+    )
+    expect(status, JSON.stringify(body)).to.equal(201)
+    const [refund] = await rows(`select id, amount from refund`)
+    const says = (told: 'succeeded' | 'failed') =>
+      house.inHouse((trx) =>
+        applyRefundSnapshot(trx, refund?.id ?? '', { status: told, externalId: 're_1', failure: null }),
+      )
+    expect(await says('succeeded')).to.equal(true)
+    await closeOpenDay(house)
+    const [closed, next] = [house.day(-2), house.day(-1)]
+    const told = async () => {
+      const list = await made('payments_by_method', { startDate: house.day(-3), endDate: house.day(0) })
+      const days: unknown[] = []
+      for (const date of [closed, next]) {
+        const { body: daily } = await owner.get(`reports/daily-revenue?date=${date}`)
+        const row = (daily.data as { key: string; day: number }[]).find(({ key }) => key === 'refunded_card')
+        days.push(row?.day ?? null)
+      }
+      return { list: list.data.map(({ date, received, refunded }) => [date, received, refunded]), days }
+    }
+    const before = [closed, payment?.amount, 3_000]
+    expect(await told()).to.deep.equal({ list: [before], days: [3_000, 0] })
+    expect(await says('failed')).to.equal(true)
+    expect(await told()).to.deep.equal({ list: [before, [next, 0, -3_000]], days: [3_000, -3_000] })
   })
 
   it('say what is owed and what is in store as their modules do', async () => {

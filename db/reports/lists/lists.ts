@@ -3,6 +3,7 @@ import type { ReportKey } from '../../../config/reports.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { daysAsked, housesOfOneCurrency, metaOfHouses, openDayOf } from '../houses.ts'
+import { refundsByDay } from '../refunds.ts'
 import { columnsOf } from '../operating/table.ts'
 import type { Asked, Cell, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 
@@ -59,16 +60,14 @@ const paymentsByMethod: List = {
        from payment o join property y on y.tenant_id = o.tenant_id and y.id = o.property_id
        where ${ofHouses('o')} and o.captured_amount > 0 and o.status <> 'reversed'
        union all
-       select r.tenant_id, r.property_id, cast(r.succeeded_at at time zone y.timezone as date), o.method, 0, 0, r.amount
-       from refund r join payment o on o.tenant_id = r.tenant_id and o.id = r.payment_id join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
-       where ${ofHouses('r')} and r.status = 'succeeded'
+       select r.tenant_id, r.property_id, r.date, r.method, 0, 0, r.amount from (${refundsByDay(ofHouses('r'))}) r
        union all
        select c.tenant_id, c.property_id, c.received_on, c.method, 1, c.amount, 0 from receipt c
        where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and c.status = 'recorded'
        union all
        select c.tenant_id, c.property_id, f.ended_on, c.method, 0, 0, f.amount from receipt_refund f join receipt c on c.tenant_id = f.tenant_id and c.id = f.receipt_id
        where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and f.status = 'succeeded') x
-     ${named('x')} where ${inDays('x.date')} group by x.date, p.name, x.method order by x.date, p.name, x.method`,
+     ${named('x')} where ${inDays('x.date')} group by x.date, p.id, p.name, x.method order by x.date, p.name, p.id, x.method`,
   summed: ['count', 'received', 'refunded', 'net'],
   isDated: true,
 } // prettier-ignore

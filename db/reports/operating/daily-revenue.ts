@@ -12,6 +12,7 @@ import { accountsOf, yearStartOf } from '../ledger-context.ts'
 import type { LedgerAccount } from '../ledger-context.ts'
 import type { Asked, ColumnKind, Reading, Sight } from '../reading.ts'
 import { isRevenue } from '../revenue.ts'
+import { refundsByDay } from '../refunds.ts'
 import { addMonths, firstOfMonth } from '../rules/dates.ts'
 import type { Range } from '../rules/dates.ts'
 import { sectionOf } from '../rules/income.ts'
@@ -132,8 +133,7 @@ const ofLedger = async (trx: Trx, { id, bookId }: House, ranges: Ranges, word: (
 type Paid = { method: string; received: number; refunded: number }
 
 /**
- * Money that came and went back, by method: payments by their business day and receipts by the day that they came on, refunds of both by the day on which they
- * succeeded. A receipt that stands for a payment or a credit note is no money of its own.
+ * Money that came and went back, by method: payments and their refunds by the business day, receipts and theirs by the day that they came and went on. A receipt that stands for a payment or a credit note is no money of its own.
  */
 const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
   sql<Paid>(
@@ -143,9 +143,8 @@ const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
        where p.tenant_id = :tenantId and p.property_id = :id and p.captured_amount > 0 and p.status <> 'reversed'
          and coalesce(p.business_date, cast(p.captured_at at time zone :timeZone as date)) between cast(:from as date) and cast(:to as date)
        union all
-       select p.method, 0, r.amount from refund r join payment p on p.tenant_id = r.tenant_id and p.id = r.payment_id
-       where r.tenant_id = :tenantId and r.property_id = :id and r.status = 'succeeded'
-         and cast(r.succeeded_at at time zone :timeZone as date) between cast(:from as date) and cast(:to as date)
+       select r.method, 0, r.amount from (${refundsByDay(`r.tenant_id = :tenantId and r.property_id = :id`)}) r
+       where r.date between cast(:from as date) and cast(:to as date)
        union all
        select c.method, c.amount, 0 from receipt c where c.tenant_id = :tenantId and c.property_id = :id and c.source_type not in ('payment', 'credit_note')
          and c.status = 'recorded' and c.received_on between cast(:from as date) and cast(:to as date)

@@ -5,7 +5,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { Basis, House } from '../houses.ts'
-import { nightsBy, stayFacts, stayKey, staysBy } from '../nights.ts'
+import { bookedNightsBy, stayFacts, stayKey, staysBy } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import type { Range } from '../rules/dates.ts'
 import { averageOf, noNights, noStays, summedUp } from '../rules/operating.ts'
@@ -101,7 +101,7 @@ const merged = (all: readonly Sums[]): Sums => {
 }
 
 const sumsBy = async (trx: Trx, houses: readonly House[], range: Range, by: By): Promise<Map<string | null, Sums>> => {
-  const nights = new Map((await nightsBy(trx, houses, range, by)).map((row) => [row.key, row]))
+  const nights = new Map((await bookedNightsBy(trx, houses, range, by)).map((row) => [row.key, row]))
   const stays = new Map((await staysBy(trx, houses, range, by)).map((row) => [row.key, row]))
   const others = new Map<string | null, Map<string, number>>()
   for (const { key, category, amount } of await otherRevenue(trx, houses, range, by))
@@ -149,7 +149,9 @@ export const openProduction = async (
   const all = merged(sums.map(([, of]) => of))
   // A booking with nights of several keys is one booking in all.
   const inAll =
-    by === 'ratePlan' || by === 'unitType' || by === 'segment' ? await nightsBy(trx, houses, range, 'property') : []
+    by === 'ratePlan' || by === 'unitType' || by === 'segment'
+      ? await bookedNightsBy(trx, houses, range, 'property')
+      : []
   const {
     key: _,
     basis: __,

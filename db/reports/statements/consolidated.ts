@@ -8,7 +8,7 @@ import { exchanges } from '../exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { againstCash } from '../counterparts.ts'
 import { balance, movement } from '../figures.ts'
-import { accountsOf, dayBefore, metaOf, metaOfAll, rangeOf } from '../ledger-context.ts'
+import { accountsOf, dayBefore, metaOf, metaOfAll, rangeOf, tooLarge } from '../ledger-context.ts'
 import type { LedgerAccount, LedgerBook } from '../ledger-context.ts'
 import type { Asked, Sight, Window } from '../reading.ts'
 import { balanceSheet } from '../rules/balance-sheet.ts'
@@ -19,13 +19,16 @@ import type { Line } from '../rules/income.ts'
 import { added, isZero, negated, zeros } from '../rules/vectors.ts'
 import { statementReading } from '../statement.ts'
 
+/** Books that an endpoint reads at once; a run reads all. */
+const mostAtOnce = 20
+
 type Kind = (typeof consolidated)[number]
 type Moved = { bookId: string; accountId: string; amount: number }
 
 const booksOf = async (trx: Trx, given: readonly string[] | undefined): Promise<LedgerBook[]> => {
   const books = await sql<Omit<LedgerBook, 'today'>>(
     trx,
-    `select id, name, currency, time_zone from book where tenant_id = ? and (?::uuid[] is null or id = any(?::uuid[])) order by is_default desc, name, id limit 20`,
+    `select id, name, currency, time_zone from book where tenant_id = ? and (?::uuid[] is null or id = any(?::uuid[])) order by is_default desc, name, id`,
     [contextOf(trx).tenantId, given ?? null, given ?? null],
   )
   if (given && books.length < new Set(given).size) throw notFound('No such book')
@@ -289,6 +292,8 @@ export const openConsolidated = async (trx: Trx, asked: Asked, sight: Sight, win
   const [first] = books
   if (!first) throw notFound('No such book')
   const range = rangeOf('consolidated_statements', asked, first, window)
+  if (window !== null && books.length > mostAtOnce)
+    throw tooLarge('consolidated_statements', asked, `The report reads more than ${mostAtOnce} books`)
   const currency = given.currency ?? first.currency
   const rates = exchanges(trx)
   const metas = await Promise.all(books.map((book) => metaOf(trx, 'consolidated_statements', book, range, null, sight)))
