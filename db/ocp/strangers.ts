@@ -26,10 +26,13 @@ const isClientBusy = async (trx: Trx, addressHash: Buffer, messageId: string): P
     ]),
     preparedOne<{ count: number }>(
       trx,
-      `select count(distinct m.id) as count from booking b
-       join reservation r on r.tenant_id = b.tenant_id and r.booking_id = b.id
-       join message m on m.tenant_id = r.tenant_id and m.reservation_id = r.id and m.origin in ('automation', 'module') and m.id <> ?
-       join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id and a.created_at >= now() - interval '60 minutes'
+      // The bookings of the client first, and the messages of each: PostgreSQL would join those of all the house.
+      `select count(*) as count from booking b
+       cross join lateral (
+         select m.id from reservation r
+         join message m on m.tenant_id = r.tenant_id and m.reservation_id = r.id and m.origin in ('automation', 'module') and m.id <> ?
+         where r.tenant_id = b.tenant_id and r.booking_id = b.id and exists (
+           select from message_attempt a where a.tenant_id = m.tenant_id and a.message_id = m.id and a.created_at >= now() - interval '60 minutes') offset 0) m
        where b.address_hash = ? and b.source = 'portal' and not ${isProven}`,
       [messageId, addressHash],
     ),

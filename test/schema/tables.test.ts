@@ -116,6 +116,15 @@ describe('every table', () => {
     expect(bare).to.deep.equal([])
   })
 
+  it('has its statistics gathered after a few changes, unless it is a partition', async () => {
+    const found = await sql<{ name: string }>(
+      world.database.admin,
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and not relispartition
+         and not coalesce(reloptions @> array['autovacuum_analyze_threshold=5'], false)`,
+    )
+    expect(found).to.deep.equal([])
+  })
+
   it('keeps money in bigint, instants in timestamptz and days in date', async () => {
     const columns = await rows<{ tableName: string; columnName: string; type: string }>(
       `select relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as type

@@ -51,14 +51,16 @@ const tablesOf = async (admin: Knex): Promise<Tables> => {
 }
 
 /**
- * Does as autovacuum of PostgreSQL does within a minute of real life, since days pass in seconds, by its own thresholds: it gathers statistics of tables of
+ * Does as autovacuum of PostgreSQL does within a minute of real life, since days pass in seconds, by the thresholds of each table: it gathers statistics of tables of
  * which a tenth has changed, without which plans are for empty tables, and clears away the dead rows of those where they are a fifth.
  */
 const vacuum = async (admin: Knex): Promise<void> => {
   const tables = await sql<{ name: string; isFull: boolean }>(
     admin,
     `select relid::regclass::text as name, n_dead_tup > 50 + 0.2 * n_live_tup as is_full from pg_stat_user_tables
-     where n_dead_tup > 50 + 0.2 * n_live_tup or n_mod_since_analyze > 50 + 0.1 * n_live_tup`,
+     join pg_class on oid = relid
+     where n_dead_tup > 50 + 0.2 * n_live_tup or n_mod_since_analyze > 0.1 * n_live_tup
+       + coalesce((select option_value::int from pg_options_to_table(reloptions) where option_name = 'autovacuum_analyze_threshold'), 50)`,
   )
   for (const { name, isFull } of tables) await sql(admin, `${isFull ? 'vacuum analyze' : 'analyze'} ${name}`)
 }
