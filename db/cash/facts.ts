@@ -65,20 +65,20 @@ export const refuseAccountElsewhere = async (
   if (facts && facts.propertyId !== null && !propertyIds.includes(facts.propertyId)) throw noAccount(field)
 }
 
-/** Refuses a movement on an account that `refuseAccountElsewhere` refuses. 422 `reference_not_found`. */
+/** Refuses a movement of another house, or on an account that `refuseAccountElsewhere` refuses. 422 `reference_not_found`. */
 export const refuseMovementElsewhere = async (
   trx: Trx,
   cashMovementId: string | undefined,
   propertyIds: readonly string[] | null,
 ): Promise<void> => {
   if (propertyIds === null || cashMovementId === undefined) return
-  const found = await preparedOne<{ propertyId: string | null }>(
+  const found = await preparedOne<{ houses: string[] }>(
     trx,
-    `select a.property_id from cash_movement m join cash_account a on a.tenant_id = m.tenant_id and a.id = m.cash_account_id
+    `select array_remove(array[m.property_id, a.property_id], null) as houses from cash_movement m join cash_account a on a.tenant_id = m.tenant_id and a.id = m.cash_account_id
      where m.tenant_id = ? and m.id = ?`,
     [contextOf(trx).tenantId, cashMovementId],
   )
-  if (found && found.propertyId !== null && !propertyIds.includes(found.propertyId))
+  if (found?.houses.some((id) => !propertyIds.includes(id)))
     throw unprocessable('reference_not_found', 'There is no such money', [
       { field: 'cashMovementId', message: 'is no movement' },
     ])
