@@ -69,6 +69,3 @@ export const short: Readonly<Record<string, string>> = {
   'webhookEndpoints.list': 'a house sets it up',
   'webhooks.eventTypes': 'the operator of the service sets it up',
 }
-
-/** Lists whose pages visit more rows as tables grow: why, and with which filters. They only become fewer. */
-export const growing: Readonly<Record<string, readonly [why: string, ...queries: string[]]>> = {}

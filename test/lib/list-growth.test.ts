@@ -38,7 +38,7 @@ import { makeHold } from '../support/stay.ts'
 import { pay } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
 import { makeFirstRows } from './first-rows.ts'
-import { growing, short } from './list-exceptions.ts'
+import { short } from './list-exceptions.ts'
 import { hasSorts, lists, pathOf, queriesOf, sortsIn } from './list-queries.ts'
 import { idOf, makeRows, uncheck } from './made-rows.ts'
 import { changed, grow, originals } from './made-tables.ts'
@@ -155,7 +155,7 @@ describe('Lists and the size of their tables', function () {
       const request = clientOf(world.baseUrl)
       const visits = await rowsVisited(world.database)
       const failed: string[] = []
-      const found = { growing: [] as [list: string, query: string][], short: [] as string[] }
+      const found = { growing: [] as string[], short: [] as string[] }
       try {
         for (const list of lists) {
           await forgetLimits(world)
@@ -172,16 +172,14 @@ describe('Lists and the size of their tables', function () {
             if (reply.status !== 200) failed.push(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`)
             if (query === plain[0] && (reply.body?.meta?.total ?? 0) < added) found.short.push(list.id)
             const n = await visits.of(isPlatform ? null : house.tenantId, asked)
-            if (n > most) found.growing.push([list.id, name.split('?')[1] ?? ''])
+            if (n > most) found.growing.push(name)
           }
         }
       } finally {
         await visits.end()
       }
       expect(failed).to.deep.equal([])
-      // A list that grows is named with its filters, and one that does not is not.
-      expect(found.growing.filter(([list, query]) => !growing[list]?.slice(1).includes(query))).to.deep.equal([])
-      expect(Object.keys(growing).filter((list) => found.growing.every(([one]) => one !== list))).to.deep.equal([])
+      expect(found.growing).to.deep.equal([])
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
     })
 
