@@ -7,6 +7,7 @@ import { always } from '../../lib/conditions.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { createBlock, generateTasks, setConditions, shareOutDay, unitsFor } from '../../units/index.ts'
 import { people, sol } from '../ids.ts'
+import { tuneSales } from './accountant.ts'
 import { book, roomOfRef, waive } from './book.ts'
 import { meetIssues } from './issues.ts'
 import { openRegister, runRegister } from './money.ts'
@@ -127,6 +128,7 @@ export const beginToday = async (trx: Trx, today: string): Promise<void> => {
   await buildBooks(trx, today)
   await openRegister(trx)
   await meetIssues(trx)
+  await tuneSales(trx, today)
   const [broken, painted, used] = await unitsFor(
     trx,
     { propertyId, unitTypeId: sol.standard, from: today, to: addDays(today, 3) },

@@ -2,6 +2,7 @@ import { addDays } from '../../../config/time.ts'
 import { inTenant, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { people, sol } from '../ids.ts'
+import { keepBooks } from './accountant.ts'
 import { beginToday, liveFirstDay, liveSecondDay, takeBookings } from './days.ts'
 import { billAgency, collectMoney, openAccounts } from './money.ts'
 import { planAhead } from './outlook.ts'
@@ -60,6 +61,7 @@ const nextStep = ({ firstDay, booked, hasMoney, audits, closed, bills }: State):
       await collectMoney(trx, today)
       await payBills(trx)
       await planAhead(trx, today)
+      await keepBooks(trx, today)
     })
   return by('receptionist', (trx) => beginToday(trx, today))
 }
