@@ -1990,6 +1990,8 @@ export interface IssueRow {
   createdAt: Date
   updatedAt: Date
   hours: 'always' | 'business'
+  escalated: boolean
+  recurring: boolean
 }
 
 export interface IssueCategoryRow {
@@ -2227,6 +2229,11 @@ export interface ListCountRow {
   webhookEndpointId: string | null
   automationId: string | null
   day: string | null
+  escalated: boolean | null
+  recurring: boolean | null
+  lifted: boolean | null
+  matched: boolean | null
+  late: boolean | null
 }
 
 export interface LostItemRow {
@@ -4486,6 +4493,7 @@ export interface SuppressionRow {
   createdAt: Date
   version: number
   updatedAt: Date
+  lifted: boolean
 }
 
 export interface TaxAssessmentRow {
@@ -4817,6 +4825,7 @@ export interface WaitlistEntryRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  matched: boolean
 }
 
 export interface WebhookAttemptRow {
@@ -6004,11 +6013,11 @@ export const tables = {
     computed: [],
   },
   issue: {
-    fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt', 'hours'],
+    fields: ['tenantId', 'id', 'number', 'propertyId', 'status', 'kind', 'categoryId', 'priority', 'sealed', 'source', 'sourceEvent', 'sourceKey', 'occurrences', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'team', 'escalation', 'waitingFor', 'firstResponseMinutes', 'firstResponseDueAt', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionMinutes', 'resolutionFrom', 'resolutionDueAt', 'resolutionBreachedAt', 'overdueSteps', 'waitingSince', 'waitedSeconds', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'reopenCount', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt', 'createdBy', 'version', 'createdAt', 'updatedAt', 'hours', 'escalated', 'recurring'],
     documents: ['createdBy'],
-    filled: ['tenantId', 'id', 'status', 'occurrences', 'escalation', 'resolutionFrom', 'overdueSteps', 'waitedSeconds', 'reopenCount', 'version', 'createdAt', 'updatedAt', 'hours'],
+    filled: ['tenantId', 'id', 'status', 'occurrences', 'escalation', 'resolutionFrom', 'overdueSteps', 'waitedSeconds', 'reopenCount', 'version', 'createdAt', 'updatedAt', 'hours', 'recurring'],
     nullable: ['sealed', 'sourceEvent', 'sourceKey', 'guestId', 'reservationId', 'unitId', 'housekeepingTaskId', 'paymentId', 'conversationId', 'assigneeId', 'waitingFor', 'firstRespondedAt', 'firstResponseBreachedAt', 'resolutionBreachedAt', 'waitingSince', 'nextDueAt', 'checkAt', 'resolutionSealed', 'cause', 'outcome', 'duplicateOfId', 'resolvedAt', 'closedAt', 'score', 'scoreSealed', 'scoredAt', 'textsErasedAt'],
-    computed: [],
+    computed: ['escalated'],
   },
   issue_category: {
     fields: ['tenantId', 'id', 'code', 'name', 'kind', 'team', 'targets', 'guestFacing', 'autoApproveLimit', 'managerLimit', 'active', 'version', 'createdAt', 'updatedAt', 'hours'],
@@ -6109,10 +6118,10 @@ export const tables = {
     computed: [],
   },
   list_count: {
-    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day'],
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late'],
     documents: [],
     filled: ['tenantId', 'seq', 'folded'],
-    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late'],
     computed: [],
   },
   lost_item: {
@@ -6977,11 +6986,11 @@ export const tables = {
     computed: [],
   },
   suppression: {
-    fields: ['tenantId', 'id', 'kind', 'addressIndex', 'address', 'scope', 'cause', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'createdAt', 'version', 'updatedAt'],
+    fields: ['tenantId', 'id', 'kind', 'addressIndex', 'address', 'scope', 'cause', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason', 'createdAt', 'version', 'updatedAt', 'lifted'],
     documents: [],
     filled: ['tenantId', 'id', 'createdAt', 'version', 'updatedAt'],
     nullable: ['address', 'messageId', 'createdBy', 'liftedAt', 'liftedBy', 'liftReason'],
-    computed: [],
+    computed: ['lifted'],
   },
   tax_assessment: {
     fields: ['tenantId', 'id', 'bookId', 'taxCodeId', 'periodId', 'propertyId', 'number', 'base', 'rate', 'tax', 'delta', 'entryId', 'createdAt'],
@@ -7138,11 +7147,11 @@ export const tables = {
     computed: [],
   },
   waitlist_entry: {
-    fields: ['tenantId', 'id', 'propertyId', 'guestId', 'sealed', 'arrival', 'departure', 'flexibleDays', 'rooms', 'unitTypeIds', 'ratePlanId', 'adults', 'childrenAges', 'priority', 'status', 'matchedAt', 'bookingId', 'closeReason', 'closedAt', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'propertyId', 'guestId', 'sealed', 'arrival', 'departure', 'flexibleDays', 'rooms', 'unitTypeIds', 'ratePlanId', 'adults', 'childrenAges', 'priority', 'status', 'matchedAt', 'bookingId', 'closeReason', 'closedAt', 'version', 'createdAt', 'updatedAt', 'matched'],
     documents: [],
     filled: ['tenantId', 'id', 'flexibleDays', 'rooms', 'unitTypeIds', 'childrenAges', 'priority', 'status', 'version', 'createdAt', 'updatedAt'],
     nullable: ['guestId', 'sealed', 'ratePlanId', 'matchedAt', 'bookingId', 'closeReason', 'closedAt'],
-    computed: [],
+    computed: ['matched'],
   },
   webhook_attempt: {
     fields: ['tenantId', 'webhookDeliveryId', 'eventAt', 'number', 'at', 'durationMs', 'httpStatus', 'error', 'excerpt'],

@@ -37,6 +37,8 @@ type Filter = Paging & {
   running?: boolean | undefined
 }
 
+const isRunning = { text: '(x.ended_at is null and x.expires_at > now())', values: [] }
+
 /** Support sessions, newest first. */
 export const listSupportSessions = (
   trx: PlatformTrx,
@@ -50,8 +52,9 @@ export const listSupportSessions = (
       conditions: [
         ...where('x.superuser_id = ?', superuserId),
         ...where('x.tenant_id = ?', tenantId),
-        ...where('(x.ended_at is null and x.expires_at > now()) = ?', running),
+        ...(running === true ? [isRunning] : []),
       ],
+      except: running === false ? isRunning : undefined,
       order: 'x.started_at desc, x.id',
     },
     paging,

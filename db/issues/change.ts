@@ -1,5 +1,6 @@
 import type { IssueKind, IssuePriority, IssueTeam } from '../../config/issues.ts'
 import { conflict, invalid } from '../../config/errors.ts'
+import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { sentFields } from '../lib/events.ts'
 import type { IssueRow } from '../rows.ts'
@@ -50,10 +51,28 @@ const refuseNoCause = ({ status, outcome }: Pick<IssueRow, 'status' | 'outcome'>
     throw invalid([{ field: 'cause', message: 'is required of an issue that was resolved' }])
 }
 
+/**
+ * Holds the units and categories that an issue leaves and comes to, before the issue itself: an issue that comes there holds them, and then marks those that are
+ * there already.
+ */
+const holdPlaces = async (trx: Trx, id: string, { unitId, categoryId }: IssueChange): Promise<void> => {
+  if (unitId === undefined && categoryId === undefined) return
+  await sql(
+    trx,
+    `select lock_issue_place(p.tenant_id, p.unit_id, p.category_id) from (
+       select tenant_id, unit_id, category_id from issue where id = :id
+       union select tenant_id, case when :isTaken then cast(:unitId as uuid) else unit_id end, coalesce(cast(:categoryId as uuid), category_id)
+       from issue where id = :id
+       order by unit_id, category_id) p where p.unit_id is not null`,
+    { id, isTaken: unitId !== undefined, unitId: unitId ?? null, categoryId: categoryId ?? null },
+  )
+}
+
 /** Changes an issue. Another category brings its team, kind and targets, unless they are sent along; other targets count from the creation (R1). */
 export const changeIssue = async (trx: Trx, id: string, change: IssueChange, asked: Asked): Promise<void> => {
   const sent = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
   const fields = Object.keys(sent)
+  await holdPlaces(trx, id, change)
   const held = await holdFor(trx, id, asked)
   refuseClosed(held.status, fields)
   refuseNoCause(held, change)

@@ -5,7 +5,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { isNumber } from '../lib/words.ts'
-import { columns, joins, recurringFrom, shown, similarCount } from './read.ts'
+import { columns, joins, shown } from './read.ts'
 import type { IssueShown } from './read.ts'
 import { inSight } from './sight.ts'
 import type { Role } from './sight.ts'
@@ -43,11 +43,11 @@ export type IssueFilter = Paging & {
 }
 
 // Only issues that are not over can be late: saying so keeps those that are, which are most, unread.
-const late = `i.status in ('open', 'in_progress', 'waiting')
-  and (coalesce(i.next_due_at < now(), false) or (i.status = 'waiting' and i.resolution_breached_at is not null))`
+const late = `(i.status in ('open', 'in_progress', 'waiting')
+  and (i.next_due_at < now() or (i.status = 'waiting' and i.resolution_breached_at is not null)))`
 
 const yes = (text: string, given: boolean | undefined) =>
-  given === undefined ? [] : [{ text: given ? text : `not (${text})`, values: [] }]
+  given === undefined ? [] : [{ text: given ? text : `not ${text}`, values: [] }]
 
 const assignedTo = (trx: Trx, assignee: string | undefined) =>
   assignee === 'none'
@@ -75,9 +75,9 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where(isOfGuest('i.guest_id'), filter.guestId),
         ...where('i.reservation_id = ?', filter.reservationId),
         ...where('i.unit_id = ?', filter.unitId),
-        ...yes(late, filter.late),
-        ...yes('i.escalation > 0', filter.escalated),
-        ...yes(`${similarCount} >= ${recurringFrom}`, filter.recurring),
+        ...(filter.late === true ? [{ text: late, values: [] }] : []),
+        ...yes('i.escalated', filter.escalated),
+        ...yes('i.recurring', filter.recurring),
         ...where('i.source = ?', filter.source),
         ...where('i.cause = ?', filter.cause),
         ...where(`i.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
@@ -88,6 +88,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
             ? where('i.number = ?', Number(filter.q))
             : [{ text: 'false', values: [] }]),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
+      except: filter.late === false ? { text: late, values: [] } : undefined,
       order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),
     },
     filter,

@@ -145,7 +145,12 @@ export type ItemFilter = Paging & {
 }
 
 export const listItems = async (trx: Trx, filter: ItemFilter) => {
-  const due = `(l.status = 'open' and l.direction = 'found' and l.keep_until <= (now() at time zone p.timezone)::date)`
+  // The day after that of UTC is the last that any house can have: the index of what is open goes as far.
+  const due = {
+    text: `(l.status = 'open' and l.direction = 'found' and l.keep_until <= (now() at time zone 'UTC')::date + 1
+      and l.keep_until <= (now() at time zone p.timezone)::date)`,
+    values: [],
+  }
   const { total, rows } = await readPage<Listed>(
     trx,
     {
@@ -161,10 +166,11 @@ export const listItems = async (trx: Trx, filter: ItemFilter) => {
         ...where('l.category = ?', filter.category),
         ...where('l.unit_id = ?', filter.unitId),
         ...where(isOfGuest('l.guest_id'), filter.guestId),
-        ...(filter.disposalDue === undefined ? [] : [{ text: filter.disposalDue ? due : `not ${due}`, values: [] }]),
+        ...(filter.disposalDue === true ? [due] : []),
         ...where(`l.at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
         ...where(`l.at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
       ],
+      except: filter.disposalDue === false ? due : undefined,
       order: orderBy(filter.sort, itemSorts, 'l.id'),
     },
     filter,

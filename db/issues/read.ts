@@ -11,8 +11,6 @@ import type { IssueRecord } from './state.ts'
 import { openText } from './texts.ts'
 
 const mostSimilar = 5
-/** So many similar issues make an issue recurring (R12). */
-export const recurringFrom = 3
 
 type Listed = IssueRecord & {
   now: Date
@@ -20,16 +18,11 @@ type Listed = IssueRecord & {
   guestName: string | null
   unitName: string | null
   unitBlockId: string | null
-  similarCount: number
 }
-
-export const similarCount = `case when i.unit_id is null then 0 else (select count(*) from (select from issue s where s.tenant_id = i.tenant_id and s.unit_id = i.unit_id
-   and s.category_id = i.category_id and s.id <> i.id and s.created_at > i.created_at - interval '90 days' and s.created_at < i.created_at + interval '90 days'
-   limit ${recurringFrom}) n) end`
 
 export const columns = `i.*, now() as now, c.code as category_code, ${guestName} as guest_name, u.name as unit_name,
   (select b.id from unit_block b where b.tenant_id = i.tenant_id and b.property_id = i.property_id and b.issue_id = i.id and b.status <> 'cancelled'
-   order by b.created_at desc, b.id limit 1) as unit_block_id, ${similarCount} as similar_count`
+   order by b.created_at desc, b.id limit 1) as unit_block_id`
 export const joins = `join issue_category c on c.tenant_id = i.tenant_id and c.id = i.category_id
   left join guest g on g.tenant_id = i.tenant_id and g.id = i.guest_id
   left join unit u on u.tenant_id = i.tenant_id and u.id = i.unit_id`
@@ -37,14 +30,13 @@ export const joins = `join issue_category c on c.tenant_id = i.tenant_id and c.i
 /** An issue as lists show it: its texts are opened, its clocks read by the time of the database. */
 export const shown = async (trx: Trx, row: Listed) => {
   const texts = await openText(trx, 'issue', row.id, row.sealed)
-  const { now, similarCount: similar, guestName: name, unitName, sealed: _, ...issue } = row
+  const { now, guestName: name, unitName, sealed: _, ...issue } = row
   return {
     ...issue,
     title: texts?.title ?? null,
     description: texts?.description ?? null,
     guest: issue.guestId === null ? null : { guestId: issue.guestId, name: name ?? '' },
     unit: issue.unitId === null ? null : { unitId: issue.unitId, name: unitName ?? '' },
-    recurring: similar >= recurringFrom,
     ...readingOf(issue, now),
   }
 }

@@ -82,6 +82,9 @@ type Filter = Paging & {
   scope: Condition
 }
 
+// Written as the index has it: the parts of a condition alone would not find it.
+const isUnanswered = { text: `${unanswered} is true`, values: [] }
+
 /** Conversations: those that wait for an answer first, then by their newest message. */
 export const listConversations = async (
   trx: Trx,
@@ -100,11 +103,12 @@ export const listConversations = async (
         ...where('c.status = ?', status),
         ...where('c.kind = ?', kind),
         ...where(isOfGuest('c.guest_id'), guestId),
-        ...where(`${unanswered} = ?`, waits),
+        ...(waits === true ? [isUnanswered] : []),
         ...(assigneeId === 'none'
           ? [{ text: 'c.assignee_id is null', values: [] }]
           : where('c.assignee_id = ?', assigneeId)),
       ],
+      except: waits === false ? isUnanswered : undefined,
       order: `${unanswered} desc, c.last_message_at desc, c.id`,
     },
     paging,

@@ -138,7 +138,7 @@ export const listSuppressions = async (
         ...where('s.kind = ?', kind),
         ...where('s.cause = ?', cause),
         ...where(`encode(s.address_index, 'hex') = any(?)`, indexes),
-        ...where('(s.lifted_at is not null) = ?', lifted),
+        ...(lifted === undefined ? [] : [{ text: lifted ? 's.lifted' : 'not s.lifted', values: [] }]),
       ],
       order: 's.created_at desc, s.id',
     },

@@ -133,6 +133,8 @@ export const readBooking = async (trx: Trx, id: string): Promise<BookingShown> =
   return booking
 }
 
+const isHeld = { text: '(b.hold_expires_at is not null)', values: [] }
+
 /** A page of bookings with their rooms; a few statements whatever the number of rows. */
 export const listBookings = async (trx: Trx, filter: BookingFilter) => {
   const { total, rows } = await readPage<{ id: string }>(
@@ -143,9 +145,7 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
       conditions: [
         ...inScope(filter.scope, 'b.property_id'),
         ...where('b.property_id = ?', filter.propertyId),
-        ...(filter.held === undefined
-          ? []
-          : [{ text: `b.hold_expires_at is ${filter.held ? 'not null' : 'null'}`, values: [] }]),
+        ...(filter.held === true ? [isHeld] : []),
         ...where('b.source = ?', filter.source),
         ...where('b.group_id = ?', filter.groupId),
         ...where('b.company_id = ?', filter.companyId),
@@ -155,6 +155,7 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
         ...where(`b.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.createdTo),
         ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
       ],
+      except: filter.held === false ? isHeld : undefined,
       order: orderBy(filter.sort, bookingSorts, `b.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`),
     },
     filter,

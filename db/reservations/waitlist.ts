@@ -185,7 +185,7 @@ export const listWaitlist = async (trx: Trx, { status = 'waiting', matched, ...f
         ...inScope(filter.scope, 'w.property_id'),
         ...where('w.property_id = ?', filter.propertyId),
         ...where('w.status = ?', status),
-        ...(matched === undefined ? [] : [{ text: `w.matched_at is ${matched ? 'not null' : 'null'}`, values: [] }]),
+        ...(matched === undefined ? [] : [{ text: matched ? 'w.matched' : 'not w.matched', values: [] }]),
         ...where('w.arrival >= ?::date', filter.arrivalFrom),
         ...where('w.arrival <= ?::date', filter.arrivalTo),
         ...where(isOfGuest('w.guest_id'), filter.guestId),

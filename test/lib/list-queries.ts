@@ -35,6 +35,13 @@ const ofOnePerson: ReadonlySet<string> = new Set(['paymentMethods.list'])
 const flags: Readonly<Record<string, readonly string[]>> = {
   'superuser.tenants.list': ['pastDue'],
   'superuser.invoices.list': ['overdue'],
+  'superuser.supportSessions.list': ['running'],
+  'bookings.list': ['held'],
+  'waitlist.list': ['matched'],
+  'issues.list': ['late', 'escalated', 'recurring'],
+  'lostItems.list': ['disposalDue'],
+  'conversations.list': ['unanswered'],
+  'suppressions.list': ['lifted'],
 }
 
 /**

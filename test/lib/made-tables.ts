@@ -131,7 +131,12 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   business_day: { status: `'closed'` },
   cash_session: { status: `'closed'` },
   // Those of one house are years apart.
-  lost_item: { at: 'now() - make_interval(days => 5 * n)' },
+  lost_item: {
+    at: 'now() - make_interval(days => 5 * n)',
+    status: `case when n % 50 = 0 then 'open' else 'closed' end`,
+    keep_until: 'current_date - n % 300',
+    direction: `'found'`,
+  },
   unit_assignment: { status: `'ended'`, during: 'daterange(current_date - 2 * n, current_date - 2 * n + 1)' },
   cash_movement: { amount: '100 * n' },
   bank_statement_line: { amount: '-100 * n' },
@@ -140,8 +145,12 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   privacy_request: { kind: `'access'`, guest_id: 'gen_random_uuid()' },
   payment_exception: { kind: `'outcome_unknown'` },
   housekeeping_task: { kind: `'departure'`, status: `'open'` },
-  suppression: { kind: `'email'` },
+  // Facts that are true of half of the rows.
+  suppression: { kind: `'email'`, lifted_at: `case when n % 2 = 0 then now() end` },
   conversation: { kind: `'email'` },
+  waitlist_entry: { matched_at: `case when n % 2 = 0 then now() end` },
+  // Issues and items that are open are a list of work.
+  issue: { status: `case when n % 50 = 0 then 'open' else 'closed' end`, escalation: 'n % 2', recurring: 'n % 2 = 1' },
   // Of bills and documents that were paid, whose schedule was another long ago; credits and receipts that were used.
   payable_installment: { settled: 'one.amount', versions: replanned },
   receivable_installment: { settled: 'one.amount', versions: replanned },
