@@ -3,10 +3,10 @@ import { withWorld } from './world.ts'
 import type { Bench } from './bench.ts'
 
 const names = readdirSync(new URL('./cases/', import.meta.url)).map((file) => file.replace(/\.ts$/, ''))
-const wanted = process.argv.slice(2).filter((word) => word !== '--quick')
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 
 if (wanted.length === 0 || wanted.some((name) => name !== 'all' && !names.includes(name))) {
-  console.error(`npm run bench -- <name> [--quick], one of: ${[...names, 'all'].join(', ')}`)
+  console.error(`npm run bench -- <name> [--quick] [--only=<part>], one of: ${[...names, 'all'].join(', ')}`)
   process.exit(1)
 }
 

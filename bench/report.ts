@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, loadavg } from 'node:os'
 import { sql, database } from '../db/lib/connection.ts'
 import { writePage } from './page.ts'
-import { quick } from './size.ts'
+import { isPart, quick } from './size.ts'
 
 const round = (value: number) => Number(value.toPrecision(4))
 
@@ -98,7 +98,7 @@ export const report = async (name: string, results: Result[], notes: string[], p
     results,
     notes,
   }
-  if (!quick) {
+  if (!quick && !isPart) {
     const folder = new URL('./results/', import.meta.url)
     mkdirSync(folder, { recursive: true })
     writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(content, null, 2)}\n`)

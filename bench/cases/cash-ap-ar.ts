@@ -19,7 +19,7 @@ import { load } from '../load.ts'
 import { startApi } from '../processes/start.ts'
 import { replay } from '../replay.ts'
 import { judge, percentile } from '../report.ts'
-import { sized } from '../size.ts'
+import { asked, sized } from '../size.ts'
 
 const rounds = sized(3, 1)
 const seconds = sized(5, 2)
@@ -299,20 +299,20 @@ const dunning = async (house: House) => {
   ]
 }
 
-/** Money in and out: movements, numbers, statements of banks and reminders. */
+/** Money in and out: movements, numbers, statements of banks and reminders, each of which `--only` names. */
 export const bench: Bench = async ({ admin }) => {
   registerModules()
   const house = await makeHouse({ units: 1 })
   const bank = await bankOf(house, 'BANCO')
-  const booked = await movements(house, bank)
-  const given = await numbers(house)
+  const booked = asked('movements') ? await movements(house, bank) : { statements: 0, results: [] }
+  const given = asked('numbers') ? await numbers(house) : []
   const other = await bankOf(house, 'EXTRATO')
-  const taken = await imported(house, other)
+  const taken = asked('statement') || asked('suggestions') ? await imported(house, other) : []
   await sql(admin, `vacuum analyze`)
-  const suggested = await suggestions(house, other)
-  const reminded = await dunning(await makeHouse({ units: 1 }))
+  const suggested = asked('suggestions') ? [await suggestions(house, other)] : []
+  const reminded = asked('reminders') ? await dunning(await makeHouse({ units: 1 })) : []
   return {
-    results: [...booked.results, ...given, ...taken, suggested, ...reminded],
+    results: [...booked.results, ...given, ...taken, ...suggested, ...reminded],
     notes: [
       `Movements: the command of receipts, in one process, ${inFlight} at a time, all on one account: the movement, the sums of its account and its posting. Reference: pg alone repeats its ${booked.statements} statements with fresh ids, as many at a time.`,
       `Numbers: ${documents} invoices of one series that are issuing, numbered and posted by the command of the worker, ${inFlight} at a time.`,

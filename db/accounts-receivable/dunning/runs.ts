@@ -131,8 +131,6 @@ const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => 
   }
 }
 
-type Written = { id: string; status: 'queued' | 'skipped'; skip_reason: 'no_address' | null; message_ids: string[] }
-
 /** The messages of one customer, one for each channel and address. */
 const messagesOf = (runId: string, debtor: Debtor, mine: readonly Mine[], writer: string | null): ManyRequest[] => {
   const houses = new Set(mine.map(({ propertyId }) => propertyId))
@@ -188,29 +186,36 @@ export const writeNotices = async (trx: Trx, runId: string, after: string | null
   const planned = debtors.map((debtor) => {
     const theirs = mine.get(debtor.id) ?? []
     const reached = theirs.filter(({ channels }) => channels.some((one) => addressesOn(debtor, one).length > 0))
-    return { theirs, reached: new Set(reached), messages: messagesOf(runId, debtor, reached, writer) }
+    return { debtor, theirs, reached: new Set(reached), messages: messagesOf(runId, debtor, reached, writer) }
   })
   const ids = await queueMessages(
     trx,
     'dunning-notice',
     planned.flatMap(({ messages }) => messages),
   )
-  const written = planned.flatMap(({ theirs, reached, messages }) => {
-    const messageIds = messages.flatMap(({ dedupeKey }) => ids.get(dedupeKey) ?? [])
-    return theirs.map((one): Written => {
-      const isWritten = reached.has(one) && messageIds.length > 0
-      return isWritten
-        ? { id: one.id, status: 'queued', skip_reason: null, message_ids: messageIds }
-        : { id: one.id, status: 'skipped', skip_reason: 'no_address', message_ids: [] }
-    })
-  })
+  const messageIdsOf = ({ messages }: (typeof planned)[number]) =>
+    messages.flatMap(({ dedupeKey }) => ids.get(dedupeKey) ?? [])
+  const missed = planned.flatMap((one) =>
+    messageIdsOf(one).length === 0 ? one.theirs : one.theirs.filter((notice) => !one.reached.has(notice)),
+  )
+  // Along the index of the run, as they were read: a join with the notices written is planned along another, and reads all notices of the tenant.
   await sql(
     trx,
-    `update dunning_notice n set version = n.version + 1, status = w.status, skip_reason = w.skip_reason,
-       message_ids = array(select cast(jsonb_array_elements_text(w.message_ids) as uuid))
-     from jsonb_to_recordset(cast(:written as jsonb)) as w (id uuid, status text, skip_reason text, message_ids jsonb)
-     where n.tenant_id = :tenantId and n.id = any(cast(:ids as uuid[])) and n.id = w.id`,
-    { tenantId: contextOf(trx).tenantId, written: JSON.stringify(written), ids: written.map(({ id }) => id) },
+    `update dunning_notice n set version = n.version + 1,
+       status = case when n.id = any(cast(:missed as uuid[])) then 'skipped' else 'queued' end,
+       skip_reason = case when n.id = any(cast(:missed as uuid[])) then 'no_address' end,
+       message_ids = case when n.id = any(cast(:missed as uuid[])) then '{}'
+         else array(select cast(jsonb_array_elements_text((select cast(:messages as jsonb)) -> cast(n.customer_id as text)) as uuid)) end
+     where n.tenant_id = :tenantId and n.dunning_run_id = :runId and n.customer_id between :first and :last and n.id = any(cast(:ids as uuid[]))`,
+    {
+      tenantId: contextOf(trx).tenantId,
+      runId,
+      first: next[0]?.customerId,
+      last: last.customerId,
+      ids: planned.flatMap(({ theirs }) => theirs.map(({ id }) => id)),
+      missed: missed.map(({ id }) => id),
+      messages: JSON.stringify(Object.fromEntries(planned.map((one) => [one.debtor.id, messageIdsOf(one)]))),
+    },
   )
   return last.customerId
 }
