@@ -2,7 +2,7 @@ import { notFound } from '../../config/errors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import { allOf, fact, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging, Part } from '../lib/paging.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { byIds, idsLike, inLine, partly } from '../lib/words.ts'
@@ -71,9 +71,6 @@ const conditionsOf = async (trx: Trx, { scope, ...asked }: MovementFilter, { own
   ...where('m.kind = ?', asked.kind),
   ...where('m.booked_on >= ?', asked.from),
   ...where('m.booked_on <= ?', asked.to),
-  ...(asked.unmatched === undefined
-    ? []
-    : [{ text: asked.unmatched ? 'm.matched < abs(m.amount)' : 'm.matched = abs(m.amount)', values: [] }]),
   ...where('m.amount = ?', asked.amount),
   ...where('m.end_to_end_id = ?', asked.endToEndId),
   ...where('m.source_id = ?', asked.sourceId),
@@ -110,10 +107,12 @@ const withBalances = async (trx: Trx, rows: readonly Row[], account: string): Pr
  */
 export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sight): Promise<Page<MovementShown>> => {
   const conditions = await conditionsOf(trx, filter, sight)
+  const isMatched = filter.unmatched === undefined ? undefined : !filter.unmatched
+  const match = fact(isMatched, 'm.matched = abs(m.amount)', { counted: 'cash_movement_matched' })
   const order = 'm.booked_on desc, m.seq desc, m.id'
   const { total, rows } = await readPage<Row>(
     trx,
-    { columns, from: source, counted: { list: 'cash_movement', as: 'm' }, conditions, order },
+    { columns, from: source, counted: { list: 'cash_movement', as: 'm' }, conditions, facts: match, order },
     filter,
   )
   const account = isStatement(filter) && sight.ownOf === null ? filter.cashAccountId : undefined

@@ -68,6 +68,20 @@ export const countedLists = {
 } as const
 export type CountedList = keyof typeof countedLists
 
+/** Rows of counted tables that have a fact which is stored, and the table of each: counted by its columns, under a name of their own. */
+export const countedFacts = {
+  supplier_blocked: 'supplier',
+  supplier_credit_available: 'supplier_credit',
+  payable_held: 'payable',
+  customer_held: 'customer',
+  receipt_unidentified: 'receipt',
+  receipt_available: 'receipt',
+  cash_movement_matched: 'cash_movement',
+  payment_late: 'payment',
+  payment_unallocated: 'payment',
+} as const satisfies Readonly<Record<string, CountedList>>
+export type CountedFact = keyof typeof countedFacts
+
 /** Lists of operators over all tenants, whose rows triggers count in `platform_count`, and the columns. */
 export const platformLists = {
   tenant: ['status', 'plan'],

@@ -1,10 +1,11 @@
+import type { Knex } from 'knex'
 import { whereOf } from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import type { Table, TableName } from './models.ts'
 import { countedBy, countedLists } from './counts.ts'
-import type { CountedList } from './counts.ts'
+import type { CountedFact, CountedList } from './counts.ts'
 import { limitOf } from './paging.ts'
 import type { Page, Paging, Sort } from './paging.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
@@ -17,6 +18,8 @@ type Filter<Field extends string, Value> = {
   fields: readonly Field[]
   /** For its type alone. */
   value?: Value
+  /** Records are asked to have a fact or not to have it: `counted` is the list of those that have it, where such a list is kept. */
+  fact?: { counted: CountedFact | undefined }
 }
 
 /** The field is the value. */
@@ -54,6 +57,12 @@ export const prefix = <Field extends string>(...fields: readonly Field[]): Filte
 })
 /** A condition of its own in SQL, which names columns as the database does. */
 export const matching = <Value>(text: string): Filter<never, Value> => ({ text, fields: [] })
+/** The record has a fact or does not have it: a condition in SQL, which is never null. Of one that is not counted, few records have it: an index finds them. */
+export const fact = (text: string, counted?: CountedFact): Filter<never, boolean> => ({
+  text,
+  fields: [],
+  fact: { counted },
+})
 
 type Filters<Row> = Readonly<Record<string, Filter<string & keyof Row, unknown>>>
 type Order<Row> = (string & keyof Row) | `${string & keyof Row} desc`
@@ -87,10 +96,16 @@ type Part = {
   values: readonly (readonly [name: string, value: unknown])[]
   /** The fields that it looks at; null where its text names columns itself. */
   fields: readonly (string | null)[] | null
+  fact?: { is: boolean; text: string; counted: CountedFact | undefined }
 }
 
 /** Its places in the order of its text: a field, or the value, under `name`. */
-const filterPart = (name: string, { text, fields }: Filter<string, unknown>, value: unknown): Part => {
+const filterPart = (name: string, { text, fields, fact: asked }: Filter<string, unknown>, value: unknown): Part => {
+  if (asked) {
+    const is = value === true
+    const made = { bindings: [], values: [], fields: null }
+    return { ...made, text: is ? `(${text})` : `not (${text})`, fact: { ...asked, is, text } }
+  }
   const left = [...fields]
   const bindings = [...text.matchAll(/\\\?|\?\??/g)].flatMap(([found]) =>
     found === '??' ? [left.shift() ?? ''] : found === '?' ? [place(name)] : [],
@@ -117,6 +132,35 @@ const allOf = (parts: readonly Part[]): [text: string, bindings: string[]] => [
   parts.length === 0 ? 'true' : parts.map(({ text }) => text).join(' and '),
   parts.flatMap(({ bindings }) => bindings),
 ]
+
+/**
+ * The number of records that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. As `readPage`
+ * does it.
+ */
+const totalOf = (list: CountedList, parts: readonly Part[], rows: (parts: readonly Part[]) => Knex.QueryBuilder) => {
+  const plain = parts.filter((part) => part.fact === undefined)
+  const on = parts.filter((part) => part.fact?.is === true)
+  const off = parts.flatMap((part) => (part.fact?.is === false ? [part.fact] : []))
+  const [first] = on
+  if (on.length > 1 || (first && first.fact?.counted === undefined)) return null
+  if (!plain.every((part) => asksForCounted(list, part))) return null
+  const sumOf = (of: CountedFact | CountedList) =>
+    builder('list_count')
+      .where('list', builder.raw(`'${of}'`))
+      .whereRaw(...allOf(plain))
+      .select(builder.raw('coalesce(sum(n), 0)::bigint as total'))
+  const kept = sumOf(first?.fact?.counted ?? list)
+  if (off.length === 0) return kept
+  const without = {
+    bindings: [],
+    values: [],
+    fields: null,
+    text: `(${off.map(({ text }) => `(${text})`).join(' or ')})`,
+  }
+  const isSum = off.length === 1 && !first && off[0]?.counted !== undefined
+  const less = isSum ? sumOf(off[0]!.counted!) : rows([...plain, ...on, without]).count({ total: '*' })
+  return builder.select(builder.raw('(?) - (?) as total', [kept, less]))
+}
 
 const given = (value: unknown) => value !== undefined && value !== null
 let lists = 0
@@ -154,14 +198,13 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
     // Filters of two fields may have one text: the fields tell their queries apart.
     const conditions = parts.map(({ text, bindings }) => `${text} ${bindings.join()}`).join(' and ')
     const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
-    const query = () => parts.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
-    const count = shaped(`${list} count ${conditions}`, () =>
-      counted !== undefined && parts.every((part) => asksForCounted(counted, part))
-        ? builder('list_count')
-            .where('list', builder.raw(`'${counted}'`))
-            .whereRaw(...allOf(parts))
-            .select(builder.raw('coalesce(sum(n), 0)::bigint as total'))
-        : query().count({ total: '*' }).toKnexQuery(),
+    const query = (of: readonly Part[] = parts) =>
+      of.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
+    const rowsOf = (of: readonly Part[]) => query(of).toKnexQuery()
+    const count = shaped(
+      `${list} count ${conditions}`,
+      () =>
+        (counted === undefined ? null : totalOf(counted, parts, rowsOf)) ?? query().count({ total: '*' }).toKnexQuery(),
     )
     const sorted = orderOf(sort)
     const by = sorted.map(({ column, order: way }) => `${column} ${way}`).join()

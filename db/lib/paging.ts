@@ -3,7 +3,7 @@ import type { Columns, Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import { asksForCounted, countsOf } from './counts.ts'
-import type { Counted } from './counts.ts'
+import type { Counted, CountedFact } from './counts.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -16,6 +16,16 @@ export type Sort<Field extends string> = { field: Field; descending: boolean }[]
 export const where = (text: string, value: unknown): Part[] =>
   value === undefined || value === null ? [] : [{ text, values: [value] }]
 
+/** A fact that rows are asked to have or not to have. `counted` is the list of those that have it, where such a list is kept. */
+export type Fact = Part & { is: boolean; counted?: CountedFact | undefined }
+
+/** A fact in SQL, which is never null, where a filter asks for it. Of one that is not counted, few rows have it: an index finds them. */
+export const fact = (
+  is: boolean | undefined,
+  text: string,
+  { values = [], counted }: Pick<Partial<Fact>, 'values' | 'counted'> = {},
+): Fact[] => (is === undefined ? [] : [{ is, text, values, counted }])
+
 /** The records that the caller's role is for; `columns` hold what its condition asks for, one alone their property. */
 export const inScope = (scope: Condition, columns: string | Columns): Part[] => [
   { text: '?', values: [whereOf(scope, typeof columns === 'string' ? { propertyId: columns } : columns)] },
@@ -26,6 +36,10 @@ export const allOf = (conditions: readonly Part[]): Part => ({
   text: conditions.length === 0 ? 'true' : conditions.map((one) => one.text).join(' and '),
   values: conditions.flatMap((one) => one.values),
 })
+
+/** Facts as conditions, so that an index of the rows without a fact serves them as well. */
+const conditionsOf = (facts: readonly Fact[]): Part[] =>
+  facts.map(({ is, text, values }) => ({ text: is ? `(${text})` : `not (${text})`, values }))
 
 /**
  * The order that was asked for, by the columns of its fields, and then by `id`, so that no page leaves a row out. Where the last field is one of `alike`, whose
@@ -53,6 +67,7 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
+  facts?: readonly Fact[]
   /** Rows that the list leaves out, few of all: they are counted by themselves, and taken off the number that is kept. */
   except?: Part | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
@@ -77,25 +92,41 @@ const aloneIn = ({ text }: Part): Counted | undefined => {
   return table === '' ? undefined : { list: table as Counted['list'], as }
 }
 
+type Asked = {
+  counted: Counted | undefined
+  source: Part
+  conditions: Part
+  facts: readonly Fact[]
+  except: Part | undefined
+}
+
 /** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
-const totalOf = (trx: AnyTrx, counted: Counted | undefined, conditions: Part): Part | null => {
+const sumOf = (trx: AnyTrx, { counted, conditions }: Asked, of?: CountedFact): Part | null => {
   const kept = counted && countsOf(trx, counted.list)
   if (!counted || !kept || !asksForCounted(counted, kept.columns, conditions)) return null
   const { list, as } = counted
   return {
-    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${list}' and ${conditions.text}`,
+    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? list}' and ${conditions.text}`,
     values: conditions.values,
   }
 }
 
-/** A kept number less that of the rows which are left out. */
-const lessOf = (kept: Part | null, source: Part, given: Part, except: Part | undefined): Part | null =>
-  kept === null || except === undefined
-    ? kept
-    : {
-        text: `select (${kept.text}) - (select count(*) from ${source.text} where ${given.text} and ${except.text}) as total`,
-        values: [...kept.values, ...source.values, ...given.values, ...except.values],
-      }
+/** The rows that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. */
+const totalOf = (trx: AnyTrx, asked: Asked): Part | null => {
+  const { source, conditions, facts, except } = asked
+  const [on, off] = [facts.filter(({ is }) => is), facts.filter(({ is }) => !is)]
+  const isKept = on.length === 0 || (on.length === 1 && on[0]?.counted !== undefined)
+  const kept = isKept ? sumOf(trx, asked, on[0]?.counted) : null
+  const without: Part[] = [...off, ...(except ? [except] : [])]
+  if (kept === null || without.length === 0) return kept
+  const rest = off[0]?.counted && on.length === 0 && without.length === 1 ? sumOf(trx, asked, off[0].counted) : null
+  const having = allOf([conditions, ...conditionsOf(on)])
+  const less = rest ?? {
+    text: `select count(*) from ${source.text} where ${having.text} and (${without.map(({ text }) => `(${text})`).join(' or ')})`,
+    values: [...source.values, ...having.values, ...without.flatMap(({ values }) => values)],
+  }
+  return { text: `select (${kept.text}) - (${less.text}) as total`, values: [...kept.values, ...less.values] }
+}
 
 /**
  * One page of a list, and how many there are: asked together, in one round trip. Connections keep the plans of both statements, so their texts depend on
@@ -103,13 +134,26 @@ const lessOf = (kept: Part | null, source: Part, given: Part, except: Part | und
  */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, joins = '', conditions, except, counted, total: known, order, around = (found) => found }: List,
+  {
+    columns,
+    from,
+    joins = '',
+    facts = [],
+    except,
+    counted,
+    total: known,
+    order,
+    around = (found) => found,
+    ...list
+  }: List,
   paging: Paging,
 ): Promise<Page<Row>> => {
-  const [head, source, asked] = [partOf(columns), partOf(from), allOf(conditions)]
-  const given = except
-    ? { text: `${asked.text} and (${except.text}) is not true`, values: [...asked.values, ...except.values] }
-    : asked
+  const [head, source, conditions] = [partOf(columns), partOf(from), allOf(list.conditions)]
+  const given = allOf([
+    conditions,
+    ...conditionsOf(facts),
+    ...(except ? [{ text: `(${except.text}) is not true`, values: except.values }] : []),
+  ])
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
@@ -118,7 +162,7 @@ export const readPage = async <Row>(
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
   const count = known ??
-    lessOf(totalOf(trx, counted ?? aloneIn(source), asked), source, asked, except) ?? {
+    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, facts, except }) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }

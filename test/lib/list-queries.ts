@@ -31,8 +31,15 @@ const values = (name: string, { enum: choices, format }: Field, given: Given): s
 /** A list of one person or another: it is asked for those of a guest, and never for those of both. */
 const ofOnePerson: ReadonlySet<string> = new Set(['paymentMethods.list'])
 
-/** Flags that are measured, by list: few rows have them. */
+/** Flags that are measured, by list: those that are, and those that are not. */
 const flags: Readonly<Record<string, readonly string[]>> = {
+  'payables.list': ['onHold', 'awaitingMe'],
+  'suppliers.list': ['blocked'],
+  'supplierCredits.list': ['available'],
+  'customers.list': ['onHold'],
+  'receipts.list': ['unidentified', 'available'],
+  'payments.list': ['late', 'unallocated'],
+  'cashMovements.list': ['unmatched'],
   'superuser.tenants.list': ['pastDue'],
   'superuser.invoices.list': ['overdue'],
   'superuser.supportSessions.list': ['running'],

@@ -96,6 +96,11 @@ export const grow: ReadonlySet<string> = new Set([
   'exchange_rate',
 ])
 
+/** Of a fact that many rows have, not among the first of a list by days, and which as many have not. */
+const some = `n % 300 >= 150`
+/** Of a fact that is a list of work. */
+const few = `n % 20 = 0`
+
 const replanned = `one.versions || '[{"since": "2001-01-01", "dueOn": "2001-01-01", "amount": 1}]'::jsonb`
 
 /** SQL of columns where their types do not say enough. */
@@ -138,9 +143,9 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
     direction: `'found'`,
   },
   unit_assignment: { status: `'ended'`, during: 'daterange(current_date - 2 * n, current_date - 2 * n + 1)' },
-  cash_movement: { amount: '100 * n' },
+  cash_movement: { amount: '100 * n', matched: `case when ${some} then 100 * n else 0 end` },
   bank_statement_line: { amount: '-100 * n' },
-  customer: { guest_id: 'null' },
+  customer: { guest_id: 'null', on_hold: some },
   cash_transfer: { source_id: 'null' },
   privacy_request: { kind: `'access'`, guest_id: 'gen_random_uuid()' },
   payment_exception: { kind: `'outcome_unknown'` },
@@ -154,8 +159,21 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   // Of bills and documents that were paid, whose schedule was another long ago; credits and receipts that were used.
   payable_installment: { settled: 'one.amount', versions: replanned },
   receivable_installment: { settled: 'one.amount', versions: replanned },
-  supplier_credit: { applied: 'one.amount - one.refunded' },
-  receipt: { allocated: '1' },
+  supplier_credit: { applied: `case when ${few} then 0 else one.amount - one.refunded end` },
+  receipt: {
+    allocated: `case when ${few} then 0 else 1 end`,
+    amount: '1',
+    refund_reserved: '0',
+    refunded: '0',
+    customer_id: `case when ${some} then ${idOf('customer', 'n')} end`,
+  },
+  payable: { on_hold: some },
+  supplier: { payments_blocked: some },
+  payment: {
+    late: some,
+    allocated_amount: `case when ${some} then 0 else one.captured_amount end`,
+    refund_reserved: '0',
+  },
 }
 
 /** The row that is copied, where not any will do. */

@@ -1,5 +1,6 @@
 import { sql } from '../../db/lib/connection.ts'
-import { countedLists, platformLists } from '../../db/lib/counts.ts'
+import { countedFacts, countedLists, platformLists } from '../../db/lib/counts.ts'
+import type { CountedFact } from '../../db/lib/counts.ts'
 
 const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
     select chain, tenant_id, (at at time zone 'UTC')::date as day, count(*) as n from audit_entry where hash is not null group by 1, 2, 3
@@ -48,10 +49,27 @@ const derived: Readonly<Record<string, Source>> = {
   },
 }
 
+/** Facts of rows that are counted, as SQL. */
+const facts: Readonly<Record<CountedFact, string>> = {
+  supplier_blocked: 'payments_blocked',
+  supplier_credit_available: `status = 'open' and available > 0`,
+  payable_held: 'on_hold',
+  customer_held: 'on_hold',
+  receipt_unidentified: 'customer_id is null',
+  receipt_available: `status = 'recorded' and amount > allocated + refund_reserved`,
+  cash_movement_matched: 'matched = abs(amount)',
+  payment_late: 'late',
+  payment_unallocated: `status = 'captured' and captured_amount > allocated_amount + refund_reserved`,
+}
+
 /** Lists of tenants, by their names. */
 const sources: readonly (readonly [list: string, source: Source])[] = [
   ...Object.entries(countedLists).map(([list, columns]) => [list, { columns, from: list }] as const),
   ...Object.entries(derived),
+  ...Object.entries(countedFacts).map(([list, table]) => {
+    const from = `(select * from ${table} where ${facts[list as CountedFact]})`
+    return [list, { columns: countedLists[table], from }] as const
+  }),
 ]
 
 const wrongOfTenants = sources
@@ -84,6 +102,7 @@ export const brokenTotals: Readonly<Record<string, string>> = {
     values (:tenantId, 'automation_message', :propertyId, 'other', 'kept', '2026-01-01', -1)`,
   quote_unused: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'quote_unused', :propertyId, '2026-01-01', 2)`,
   journal_line: `insert into list_count (tenant_id, list, property_id, kind, n) values (:tenantId, 'journal_line', :propertyId, 'standard', 1)`,
+  payable_held: `insert into list_count (tenant_id, list, property_id, status, kind, n) values (:tenantId, 'payable_held', :propertyId, 'draft', 'bill', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }

@@ -9,7 +9,7 @@ import { authorOf } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { equal, fact, pageOf } from '../../lib/lists.ts'
 import { insertRow, readRow } from '../../lib/records.ts'
 import { Payable, SupplierCredit } from '../models.ts'
 import type { CreditLine, CreditRecord, PayableRecord } from '../models.ts'
@@ -203,7 +203,7 @@ export const listCredits = pageOf(SupplierCredit, {
     supplierId: equal('supplierId'),
     bookId: equal('bookId'),
     status: equal('status'),
-    available: matching<boolean>(`(status = 'open' and available > 0) = ?`),
+    available: fact(`status = 'open' and available > 0`, 'supplier_credit_available'),
   },
   scope: { propertyId: 'propertyId' },
 })

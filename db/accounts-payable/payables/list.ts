@@ -1,7 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
+import { fact, inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
 import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { PayableRecord } from '../models.ts'
@@ -36,11 +36,9 @@ const dueIn = (comparison: string) =>
   `exists (select from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
 
 /** Bills that wait for an approval of the caller (G21): of a band of theirs, not of their own making, and not approved by them yet. */
-const awaiting = (
-  yes: boolean,
-) => `${yes ? '' : 'not '}(p.status = 'awaiting_approval' and cast(? as text) = any(p.approval_roles)
+const isAwaiting = `p.status = 'awaiting_approval' and coalesce(cast(? as text) = any(p.approval_roles), false)
   and not coalesce(cast(? as uuid) = any(p.editors || array[p.created_by, p.edited_by, p.submitted_by]), false)
-  and not exists (select from payable_approval a where a.tenant_id = p.tenant_id and a.payable_id = p.id and a.round = p.round and a.user_id = cast(? as uuid)))`
+  and not exists (select from payable_approval a where a.tenant_id = p.tenant_id and a.payable_id = p.id and a.round = p.round and a.user_id = cast(? as uuid))`
 
 /** A page of bills that the caller may read, the latest first. */
 export const listPayables = async (
@@ -75,8 +73,6 @@ export const listPayables = async (
           `exists (select from payable_line l where l.tenant_id = p.tenant_id and l.payable_id = p.id and l.cost_center_id = ?)`,
           filter.costCenterId,
         ),
-        ...(filter.awaitingMe === undefined ? [] : [{ text: awaiting(filter.awaitingMe), values: [role, me, me] }]),
-        ...where('p.on_hold = ?', filter.onHold),
         ...(filter.q === undefined
           ? []
           : [
@@ -92,6 +88,10 @@ export const listPayables = async (
                 },
               ),
             ]),
+      ],
+      facts: [
+        ...fact(filter.awaitingMe, isAwaiting, { values: [role, me, me] }),
+        ...fact(filter.onHold, 'p.on_hold', { counted: 'payable_held' }),
       ],
       order: orderBy(filter.sort, payableSorts, 'p.id', ['gross', 'open']),
     },

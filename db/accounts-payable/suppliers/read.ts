@@ -1,7 +1,7 @@
 import type { Trx } from '../../lib/connection.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import { openContacts, searchTerm } from '../../documents/index.ts'
-import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { equal, fact, matching, pageOf } from '../../lib/lists.ts'
 import { readRow } from '../../lib/records.ts'
 import { idsLike, partly } from '../../lib/words.ts'
 import { Supplier } from '../models.ts'
@@ -36,7 +36,7 @@ const page = pageOf(Supplier, {
     q: matching<string>('strpos(search, ?) > 0'),
     ids: matching<string[]>('id = any(?::uuid[])'),
     status: equal('status'),
-    blocked: equal('paymentsBlocked'),
+    blocked: fact('payments_blocked', 'supplier_blocked'),
   },
 })
 

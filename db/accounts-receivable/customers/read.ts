@@ -2,7 +2,7 @@ import { searchTerm } from '../../documents/index.ts'
 import { isOfGuest } from '../../guests/index.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { equal, fact, matching, pageOf } from '../../lib/lists.ts'
 import { readRow } from '../../lib/records.ts'
 import { idsLike, partly } from '../../lib/words.ts'
 import { Customer } from '../models.ts'
@@ -44,7 +44,7 @@ const page = pageOf(Customer, {
     ids: matching<string[]>('id = any(?::uuid[])'),
     kind: equal('kind'),
     status: equal('status'),
-    onHold: equal('onHold'),
+    onHold: fact('on_hold', 'customer_held'),
     guestId: matching<string>(isOfGuest('guest_id')),
     overdue: matching<boolean>(`${isOverdue} = ?`),
   },

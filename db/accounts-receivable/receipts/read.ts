@@ -2,7 +2,7 @@ import { maskDocument } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { inScope, readPage, where } from '../../lib/paging.ts'
+import { fact, inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
 import { plainTerm, unseal } from '../../lib/sealing/index.ts'
@@ -40,6 +40,17 @@ const shown = async (trx: Trx, row: ReceiptRecord, { reveals }: ReceiptSight) =>
   return { ...rest, payerName: name, payerDocument: reveals ? document : maskDocument(document) }
 }
 
+const isAvailable = `r.status = 'recorded' and r.available > 0`
+const isUnidentified = 'r.customer_id is null'
+
+/** Rows that all have a fact, or all do not, are not put in order by it: an index of them alone serves their page. */
+const orderOf = ({ available, unidentified }: ReceiptFilter): string =>
+  [
+    ...(available === undefined ? [`(${isAvailable}) desc`] : []),
+    ...(unidentified === undefined ? [`(${isUnidentified}) desc`] : []),
+    'r.received_on desc, r.created_at desc, r.id',
+  ].join(', ')
+
 /** A page of receipts: those with money left first, and of these the ones of nobody known; then the latest. */
 export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: ReceiptSight) => {
   const term = filter.q === undefined ? undefined : plainTerm(filter.q)
@@ -54,8 +65,6 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
         ...inScope(filter.scope, 'r.property_id'),
         ...where('r.book_id = ?', filter.bookId),
         ...where('r.customer_id = ?', filter.customerId),
-        ...where('(r.customer_id is null) = ?', filter.unidentified),
-        ...where(`(r.status = 'recorded' and r.available > 0) = ?`, filter.available),
         ...where('r.cash_account_id = ?', filter.cashAccountId),
         ...where('r.source_type = ?', filter.sourceType),
         ...where('r.received_on >= ?', filter.from),
@@ -70,7 +79,11 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
               ),
             ]),
       ],
-      order: `(r.status = 'recorded' and r.available > 0) desc, (r.customer_id is null) desc, r.received_on desc, r.created_at desc, r.id`,
+      facts: [
+        ...fact(filter.unidentified, isUnidentified, { counted: 'receipt_unidentified' }),
+        ...fact(filter.available, isAvailable, { counted: 'receipt_available' }),
+      ],
+      order: orderOf(filter),
     },
     filter,
   )

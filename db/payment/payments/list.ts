@@ -1,6 +1,6 @@
 import type { Condition } from '../../lib/conditions.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { inScope, readPage, where } from '../../lib/paging.ts'
+import { fact, inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import type { PaymentRow } from '../../rows.ts'
 import { summary } from './summary.ts'
@@ -23,6 +23,8 @@ type Filter = Paging & {
   scope: Condition
 }
 
+const isUnallocated = `p.status = 'captured' and p.allocated_amount + p.refund_reserved < p.captured_amount`
+
 /** A page of payments, newest first. */
 export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Promise<Page<PaymentSummary>> => {
   const { total, rows } = await readPage<PaymentRow>(
@@ -42,11 +44,6 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
         ...where('p.gateway_account_id = ?', filter.gatewayAccountId),
         ...where('p.created_at >= ?', filter.from),
         ...where('p.created_at < ?', filter.to),
-        ...where(
-          `(p.status = 'captured' and p.allocated_amount + p.refund_reserved < p.captured_amount) = ?`,
-          filter.unallocated,
-        ),
-        ...where('p.late = ?', filter.late),
         ...(filter.q === undefined
           ? []
           : [
@@ -55,6 +52,10 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
                 values: [filter.q, filter.q, filter.q],
               },
             ]),
+      ],
+      facts: [
+        ...fact(filter.unallocated, isUnallocated, { counted: 'payment_unallocated' }),
+        ...fact(filter.late, 'p.late', { counted: 'payment_late' }),
       ],
       order: 'p.created_at desc, p.id',
     },
