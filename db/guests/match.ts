@@ -1,5 +1,5 @@
 import { matchGuest } from '../../jobs/guests.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { plainText, unsealGuests } from '../lib/sealing/index.ts'
@@ -55,13 +55,13 @@ const cityOf = (profile: GuestProfile | null): string => plainText(profile?.addr
  * Running it twice changes nothing.
  */
 export const matchGuests = async (trx: Trx, guestId: string): Promise<void> => {
-  const self = await sqlOne<Pick<GuestRow, 'id' | 'sealed' | 'status'>>(
+  const self = await preparedOne<Pick<GuestRow, 'id' | 'sealed' | 'status'>>(
     trx,
     `select id, sealed, status from guest where id = ?`,
     [guestId],
   )
   if (self?.status !== 'active') return
-  const found = await sql<Candidate>(trx, candidates, { guestId, most: mostCandidates })
+  const found = await prepared<Candidate>(trx, candidates, { guestId, most: mostCandidates })
   const [own = null, ...others] = await unsealGuests<GuestProfile>(
     trx,
     'profile',

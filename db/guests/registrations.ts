@@ -2,7 +2,7 @@ import { conflict, invalid, notFound } from '../../config/errors.ts'
 import { guestRegistrationCompleted } from '../../config/events/guests.ts'
 import type { Authority, FormField } from '../../config/registration.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { later, sql, sqlOne } from '../lib/connection.ts'
+import { later, prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { fileContent } from '../lib/files.ts'
@@ -47,7 +47,7 @@ export const openForms = (trx: Trx, reservationIds: readonly string[]): void =>
 
 /** Cancels the forms of stays that came to nothing, and of guests who were taken off a stay (F7). */
 export const closeForms = async (trx: Trx, reservationIds: readonly string[]): Promise<void> => {
-  const ended = await sql<GuestRegistrationRow>(
+  const ended = await prepared<GuestRegistrationRow>(
     trx,
     `update guest_registration g set status = 'cancelled', version = g.version + 1 from reservation r
      where r.tenant_id = g.tenant_id and r.id = g.reservation_id and r.id = any(?::uuid[]) and g.status <> 'cancelled'

@@ -3,7 +3,7 @@ import type { Opening } from '../../config/issue-causes.ts'
 import type { IssuePriority } from '../../config/issues.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
 import { writeComment } from './comments.ts'
@@ -25,7 +25,7 @@ type Raised = {
 }
 
 const readEvent = (trx: Trx, eventId: string) =>
-  sqlOne<Raised>(
+  preparedOne<Raised>(
     trx,
     `select id, type, property_id, entity ->> 'id' as entity_id, data, occurred_at from event where id = ?`,
     [eventId],

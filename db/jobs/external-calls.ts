@@ -1,4 +1,4 @@
-import { contextOf, later, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, later, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../lib/connection.ts'
 
 export type CallState = 'started' | 'succeeded' | 'failed' | 'not_sent' | 'unknown'
@@ -35,7 +35,7 @@ export const beginCall = async (
     call,
   )
   if (!earlier) throw new Error(`call ${call.key} of ${call.provider} belongs to another tenant`)
-  await sql(
+  await prepared(
     trx,
     `update external_call set state = 'started', tries = tries + 1, started_at = clock_timestamp(), finished_at = null, job_id = :jobId,
        request_hash = coalesce(:requestHash, request_hash)

@@ -1,5 +1,5 @@
 import type { AnyTrx } from '../lib/connection.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Job } from '../../jobs/job.ts'
 import { archiveWhere } from './complete.ts'
 import { countedStarts } from './fence.ts'
@@ -37,7 +37,7 @@ type Failure = {
  * a wait in PostgreSQL, or the end that the kind's class names. Null: a ghost, nothing was written.
  */
 export const recordFailure = async (trx: AnyTrx, fence: Fence, failure: Failure): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number; contended: number; paused: boolean; full: boolean }>(
+  const row = await preparedOne<{ attempts: number; contended: number; paused: boolean; full: boolean }>(
     trx,
     `select attempts, (select count(*)::int from jsonb_array_elements(history) entry where entry->>'code' = :code) as contended, ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })} as paused,
        (select count(*) from (select from jobs other where other.queue = jobs.queue and other.status in ('dispatched', 'running')
@@ -101,7 +101,7 @@ const entryOf = (fence: Fence, { status, attempts, waitMs, worker, error }: Row)
 
 const writeEnd = (trx: AnyTrx, fence: Fence, row: Row) => {
   const { status, attempts, isCounted, waitMs, leaseMs, error } = row
-  return sql(
+  return prepared(
     trx,
     `update jobs set status = :status, attempts = :attempts, starts = greatest(0, ${countedStarts} - cast(:uncounted as int)), dispatch_no = :dispatchNo, delivery = :delivery,
        run_at = case when cast(:leaveRunAt as boolean) then run_at else now() + make_interval(secs => :waitMs / 1000.0) end,
@@ -124,7 +124,7 @@ const writeEnd = (trx: AnyTrx, fence: Fence, row: Row) => {
 
 /** Gives the job up at once, kept for an operator. Null: a ghost. */
 export const recordDeath = async (trx: AnyTrx, fence: Fence, error: KeptError): Promise<Wait | null> => {
-  const row = await sqlOne<{ attempts: number; worker: string | null }>(
+  const row = await preparedOne<{ attempts: number; worker: string | null }>(
     trx,
     `select attempts, worker from jobs where ${mine} for update`,
     fence,

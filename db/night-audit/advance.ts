@@ -1,5 +1,5 @@
 import { nightAuditFailed, nightAuditSucceeded } from '../../config/events/night-audit.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { NightAuditCheckpointRow, NightAuditRow } from '../rows.ts'
@@ -93,7 +93,7 @@ type Kept = { step: AuditStep; progress: Progress; total: number; runner: string
 
 const keepAudit = (trx: Trx, audit: Pick<NightAuditRow, 'id'>, { step, progress, total, runner }: Kept) => {
   const isOver = progress.next !== undefined
-  return sql(
+  return prepared(
     trx,
     `update night_audit set status = :status, step = :step, done = :done, total = greatest(cast(:total as bigint), cast(:done as bigint)),
        exceptions = case when :count = 0 then exceptions else exceptions || cast(:exceptions as jsonb) end, exception_count = exception_count + :count, started_at = coalesce(started_at, now()),

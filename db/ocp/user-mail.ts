@@ -6,7 +6,7 @@ import { userMailKinds } from '../../config/user-mails/kinds.ts'
 import type { SecurityAct, UserMailKind } from '../../config/user-mails/kinds.ts'
 import { writeUserMail } from '../../config/user-mails/write.ts'
 import { messagesSendUserMail } from '../../jobs/ocp.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 
@@ -89,7 +89,7 @@ const wayToRun = (tenantId: string, reportRunId: string) =>
 
 /** A mail to staff as it is sent now; null where it was sent, or its token has ended. */
 export const readUserMail = async (trx: PlatformTrx, userMailId: string): Promise<UserMail | null> => {
-  const facts = await sqlOne<Facts>(
+  const facts = await preparedOne<Facts>(
     trx,
     `select m.kind, m.act, m.address, m.created_at, m.reference_id, u.email, u.name, u.locale, coalesce(t.used_at is null and t.expires_at > now(), false) as token_is_good,
        t.data->>'email' as new_email, t.data->>'before' as old_email, coalesce(i.property_name, h.name, n.house) as house, coalesce(w.key_name, n.key) as key,

@@ -1,4 +1,4 @@
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 
 const inHouse = `r.status = 'checked_in'`
@@ -108,11 +108,11 @@ export const snapshotDay = async (
   { tenantId, propertyId, date, closes }: { tenantId: string; propertyId: string; date: string; closes: boolean },
 ): Promise<void> => {
   const values = bound(propertyId, date, tenantId)
-  await sql(trx, lineFacts, values)
-  await sql(trx, freeFacts, { propertyId, date })
+  await prepared(trx, lineFacts, values)
+  await prepared(trx, freeFacts, { propertyId, date })
   if (!closes) return
-  await sql(trx, units, { propertyId, date })
-  await sql(trx, counts, values)
+  await prepared(trx, units, { propertyId, date })
+  await prepared(trx, counts, values)
 }
 
 /** The figures of a day as they are frozen when it closes: its lines by kind, category and tax, its nights, and the two ledgers of the guests. Minor units. */
@@ -120,7 +120,7 @@ export const dayTotals = async (
   trx: Trx,
   { tenantId, propertyId, date }: { tenantId: string; propertyId: string; date: string },
 ): Promise<Record<string, unknown>> => {
-  const row = await sqlOne<{ totals: Record<string, unknown> }>(
+  const row = await preparedOne<{ totals: Record<string, unknown> }>(
     trx,
     `with line as (
        select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.receipt_id, l.tax_rule_id,

@@ -1,6 +1,6 @@
 import { ApiError, conflict } from '../../config/errors.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
-import { contextOf, sql } from '../lib/connection.ts'
+import { contextOf, prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
@@ -44,7 +44,7 @@ const takenOf = async (
 
 /** Pools of the units that the stay has, and of those that its nights take. */
 const poolsOf = (trx: Trx, reservationId: string) =>
-  sql<{ poolId: string; hasUnit: boolean }>(
+  prepared<{ poolId: string; hasUnit: boolean }>(
     trx,
     `select pool_id, bool_or(has_unit) as has_unit from (
        select u.unit_pool_id as pool_id, true as has_unit from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
@@ -82,7 +82,7 @@ const reshapeUnits = async (
   )
   const taken = departure > before.departure ? await stayOn(trx, id, before.departure, departure, allowMove) : []
   // An assignment that began with the stay begins with it still. An occupied unit keeps the day on which the guest came into it.
-  const moved = await sql<{ id: string }>(
+  const moved = await prepared<{ id: string }>(
     trx,
     `with place as (
        select a.id, a.unit_id, a.status,

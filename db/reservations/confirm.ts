@@ -4,7 +4,7 @@ import { assignUnit } from '../../jobs/reservations.ts'
 import { businessDay } from '../financial/index.ts'
 import { blockAgainst, readWords } from '../guests/index.ts'
 import type { HeldWords } from '../guests/index.ts'
-import { contextOf, sql } from '../lib/connection.ts'
+import { contextOf, prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueueAll } from '../lib/enqueue.ts'
 import { giveMethods, paymentState } from '../payment/index.ts'
@@ -54,7 +54,7 @@ export const writeConfirmed = async (
       ? []
       : bookings.filter((one) => isGuaranteed(one, depositsOfBooking(one.id))).map((one) => one.id),
   )
-  const written = await sql<ReservationRow>(
+  const written = await prepared<ReservationRow>(
     trx,
     `update reservation r set status = 'confirmed', confirmed_at = now(), primary_guest_id = v.guest_id, version = r.version + 1, guarantee = case
          when exists (select from company c where c.tenant_id = b.tenant_id and c.id = b.company_id and c.customer_id is not null) then 'company'

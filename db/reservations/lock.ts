@@ -1,5 +1,5 @@
 import { notFound, versionConflict } from '../../config/errors.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
 import { readProperty } from '../properties/index.ts'
@@ -11,7 +11,7 @@ export type LockedBooking = { booking: BookingRow; reservations: ReservationRow[
 
 /** Property of a booking, read without a lock, for what must be locked before it; null where there is none. */
 export const propertyOfBooking = async (trx: Trx, bookingId: string): Promise<string | null> =>
-  (await sqlOne<{ propertyId: string }>(trx, `select property_id from booking where id = ?`, [bookingId]))
+  (await preparedOne<{ propertyId: string }>(trx, `select property_id from booking where id = ?`, [bookingId]))
     ?.propertyId ?? null
 
 /** The booking that a reservation is of. 404. */
@@ -28,7 +28,7 @@ export const bookingOfReservation = async (trx: Trx, reservationId: string): Pro
  * business day, where the command is dated by it, comes before.
  */
 export const lockBooking = async (trx: Trx, bookingId: string): Promise<LockedBooking | null> => {
-  const found = await sqlOne<BookingRow & { now: Date }>(
+  const found = await preparedOne<BookingRow & { now: Date }>(
     trx,
     `select b.*, now() as now from booking b where b.id = ? for no key update`,
     [bookingId],
@@ -36,7 +36,7 @@ export const lockBooking = async (trx: Trx, bookingId: string): Promise<LockedBo
   if (!found) return null
   const { now, ...booking } = found
   if (booking.groupId) await lockGroupRow(trx, booking.groupId)
-  const reservations = await sql<ReservationRow>(
+  const reservations = await prepared<ReservationRow>(
     trx,
     `select * from reservation where booking_id = ? order by id for no key update`,
     [bookingId],
@@ -56,7 +56,7 @@ export const lockBookings = async (
   )
   const groupIds = [...new Set(bookings.flatMap((one) => (one.groupId ? [one.groupId] : [])))].sort()
   for (const groupId of groupIds) await lockGroupRow(trx, groupId)
-  const reservations = await sql<ReservationRow>(
+  const reservations = await prepared<ReservationRow>(
     trx,
     `select * from reservation where booking_id = any(?::uuid[]) order by id for no key update`,
     [bookings.map((one) => one.id)],

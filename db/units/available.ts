@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { statusOf } from '../lib/locked-property.ts'
 import { live } from './assignments/occupy.ts'
@@ -41,7 +41,7 @@ export const freeUnits = (
   trx: Trx,
   { poolIds, from, to, unitTypeId, reservationId, beside, condition, limit }: Search,
 ): Promise<FreeUnit[]> =>
-  sql<FreeUnit>(
+  prepared<FreeUnit>(
     trx,
     `with wanted as (select cast(:from as date) as "from", cast(:to as date) as "to", cast(:reservationId as uuid) as reservation_id, cast(:ignored as text[]) as ignored)
      select u.id as unit_id, u.name, u.floor, u.building, u.attributes, u.condition, u.unit_type_id, u.unit_pool_id, s.ready,

@@ -1,7 +1,7 @@
 import { reservationUnitAssigned, reservationUnitUnassigned } from '../../config/events/reservations.ts'
 import { assignmentStranded } from '../../config/events/units.ts'
 import type { ReservationRow } from '../rows.ts'
-import { sql } from '../lib/connection.ts'
+import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import type { Stranded } from './assignments/write.ts'
@@ -75,7 +75,7 @@ export const tellStranded = async (trx: Trx, stranded: readonly Stranded[]): Pro
 
 /** The unit that each of the stays is in, else the one that it will have first, else the one that it has left. */
 export const unitsOf = async (trx: Trx, reservationIds: readonly string[]): Promise<Map<string, string>> => {
-  const rows = await sql<{ reservationId: string; unitId: string }>(
+  const rows = await prepared<{ reservationId: string; unitId: string }>(
     trx,
     `select distinct on (reservation_id) reservation_id, unit_id from unit_assignment
      where reservation_id = any(?::uuid[]) and status in ('occupied', 'proposed', 'locked', 'ended')

@@ -3,7 +3,7 @@ import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { unitConditionChanged, unitMadeReady } from '../../config/events/units.ts'
 import { audit } from '../lib/audit.ts'
-import { contextOf, sql } from '../lib/connection.ts'
+import { contextOf, prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { refuseArchived } from '../lib/locked-property.ts'
@@ -24,7 +24,7 @@ export type HeldUnit = Pick<
   }
 
 const readUnits = (trx: Trx, ids: readonly string[]) =>
-  sql<HeldUnit>(
+  prepared<HeldUnit>(
     trx,
     `select u.id, u.property_id, u.name, u.unit_type_id, u.condition, u.status, u.version, u.do_not_disturb, d.today, ${stateColumns}, ${refusedUntil} as refused_until
      from ${fromUnits} where u.id = any(?::uuid[]) order by u.id`,
@@ -38,7 +38,7 @@ export const refusedUntil = `case when not exists (select from unit_assignment c
 /** Locks units by id, then reads them: the read begins under the locks, and sees what others have done meanwhile. Units come before their tasks. */
 export const holdUnits = async (trx: Trx, ids: readonly string[]): Promise<HeldUnit[]> => {
   const [, units] = await Promise.all([
-    sql(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [ids]),
+    prepared(trx, `select id from unit where id = any(?::uuid[]) order by id for no key update`, [ids]),
     readUnits(trx, ids),
   ])
   return units
@@ -53,7 +53,7 @@ export const holdUnit = async (trx: Trx, id: string): Promise<HeldUnit> => {
 /** Stays of today whose units have all become ready, each by one of its units. */
 const awaitedIn = async (trx: Trx, units: readonly HeldUnit[]): Promise<Map<string, string>> => {
   if (units.length === 0) return new Map()
-  const rows = await sql<{ unitId: string; reservationId: string }>(
+  const rows = await prepared<{ unitId: string; reservationId: string }>(
     trx,
     `select distinct on (c.reservation_id) c.unit_id, c.reservation_id from unit_assignment c
      join reservation r on r.tenant_id = c.tenant_id and r.id = c.reservation_id and r.status = 'confirmed'

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
-import { inPlatform, openDatabase, sqlOne } from '../../db/lib/connection.ts'
+import { inPlatform, openDatabase, prepared, sqlOne } from '../../db/lib/connection.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { filling, leadQueue, lookForWork, walkIndexes } from '../../db/jobs/dispatch.ts'
 import { pickFair } from '../../db/jobs/fair.ts'
-import { lockStart } from '../../db/jobs/fence.ts'
+import { lockFence, lockStart } from '../../db/jobs/fence.ts'
+import { visitedIn } from '../lib/rows-visited.ts'
 import { useDatabase } from '../support/database.ts'
 
 const flooded = 5_000
@@ -65,5 +66,29 @@ describe('plans of statements that were made while the table of jobs was empty',
     expect(await scanned(begin), 'what is wrong with them').to.equal(flooded)
     Date.now = () => now() + 11_000
     expect(await scanned(begin)).to.equal(0)
+  })
+})
+
+describe('the lock of a job that runs', () => {
+  const held = useDatabase()
+
+  it('finds it by its key among thousands, also by a plan that was made while none ran', async () => {
+    await openDatabase(settings.databaseUrl, 1)
+    const { admin } = held.database
+    await admin.raw(`alter table jobs set (autovacuum_enabled = false)`)
+    await admin.raw(
+      `insert into jobs (id, queue, kind, payload, request_id, actor)
+       select gen_random_uuid(), 'inventory', 'inventory.assign', '{}', 'flood', '{"type": "system", "id": null}' from generate_series(1, ${flooded})`,
+    )
+    await admin.raw(`vacuum analyze jobs`)
+    const lock = (jobId: string) =>
+      visitedIn(null, 'jobs', (trx) => {
+        const { text, bindings } = lockFence({ jobId, dispatchNo: 0, delivery: 0 })
+        return prepared(trx, text, bindings)
+      })
+    for (let n = 0; n < 10; n += 1) await lock(randomUUID())
+    await admin.raw(`update jobs set status = 'running'`)
+    const one = await sqlOne<{ id: string }>(admin, `select id from jobs limit 1`)
+    expect(await lock(one?.id ?? '')).to.be.within(1, 10)
   })
 })

@@ -5,7 +5,7 @@ import { mostKept } from '../../db/lib/prepared.ts'
 import { useDatabase } from '../support/database.ts'
 
 describe('statements that run all the time', () => {
-  useDatabase()
+  const held = useDatabase()
   afterEach(() => {
     settings.databasePrepare = true
   })
@@ -41,19 +41,44 @@ describe('statements that run all the time', () => {
     expect(await sql(one, kept)).to.deep.equal([])
   })
 
+  it('keep their plan where it looks for a few keys', async () => {
+    const { admin } = held.database
+    await admin.raw(
+      `create table keyed as select gen_random_uuid() as id, n as night from generate_series(1, 20000) as n`,
+    )
+    await admin.raw(`create index on keyed (id)`)
+    await admin.raw(`grant select on keyed to pousada_service`)
+    await admin.raw(`analyze keyed`)
+    const texts = [
+      `select night as as_found from keyed where id = any(?::uuid[])`,
+      `select night as as_found from keyed where id = any(cast(? as uuid[]))`,
+      `select night as as_found from keyed join unnest(?::uuid[]) as x (id) using (id)`,
+      `select night as as_found from keyed where (id, night) in (select * from unnest(?::uuid[], ?::int[]))`,
+    ]
+    const one = await openDatabase(settings.databaseUrl, 1)
+    const found = await sql<{ id: string; night: number }>(one, `select * from keyed limit 1`)
+    const [ids, nights] = [found.map(({ id }) => id), found.map(({ night }) => night)]
+    const ask = (text: string) =>
+      inPlatform((trx) => prepared(trx, text, text.includes('int[]') ? [ids, nights] : [ids]))
+    for (const text of texts)
+      for (let n = 0; n < 9; n += 1) expect(await ask(text)).to.deep.equal([{ asFound: nights[0] }])
+    const plans = `select generic_plans::int as kept from pg_prepared_statements where statement ~ 'as_found' and statement !~ 'pg_prepared'`
+    expect(await sql(one, plans)).to.deep.equal(texts.map(() => ({ kept: 4 })))
+  })
+
   it('are so many at most on a connection, and those that ran longest ago give way', async () => {
     const one = await openDatabase(settings.databaseUrl, 1)
     const ask = (numbers: readonly number[]) =>
       inPlatform((trx) => Promise.all(numbers.map((n) => prepared(trx, `select ${n} + ?::int as as_said`, [1]))))
-    const held = async () => (await sql<{ name: string }>(one, `select name from pg_prepared_statements`)).length
+    const heldNow = async () => (await sql<{ name: string }>(one, `select name from pg_prepared_statements`)).length
     const numbers = Array.from({ length: 1_000 }, (_, index) => index)
     for (let at = 0; at < numbers.length; at += 50) {
       expect(await ask(numbers.slice(at, at + 50))).to.deep.equal(
         numbers.slice(at, at + 50).map((n) => [{ asSaid: n + 1 }]),
       )
-      expect(await held()).to.be.at.most(mostKept)
+      expect(await heldNow()).to.be.at.most(mostKept)
     }
-    expect(await held()).to.equal(mostKept)
+    expect(await heldNow()).to.equal(mostKept)
     // A statement that was given up is planned anew. A question that fails forgets nothing that PostgreSQL still has.
     const failing = inPlatform((trx) =>
       Promise.all([
@@ -63,6 +88,6 @@ describe('statements that run all the time', () => {
     )
     expect(await failing.catch(() => 'failed')).to.equal('failed')
     for (const at of [0, 500, 990, 0]) expect(await ask([at])).to.deep.equal([[{ asSaid: at + 1 }]])
-    expect(await held()).to.be.at.most(mostKept)
+    expect(await heldNow()).to.be.at.most(mostKept)
   })
 })

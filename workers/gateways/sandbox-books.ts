@@ -1,5 +1,5 @@
 import { settings } from '../../config/env.ts'
-import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { inPlatform, prepared, sql } from '../../db/lib/connection.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { chargeStatus, disputeFee, feeGivenBack, feeOf, refundStatus } from './sandbox-plan.ts'
 import type { Charge, Dispute, Refund } from './sandbox-plan.ts'
@@ -222,7 +222,7 @@ const settle = async (trx: PlatformTrx, accountRef: string): Promise<void> => {
 /** Settles the accounts whose hour has come. */
 export const settleDue = (): Promise<void> =>
   inPlatform(async (trx) => {
-    const due = await sql<{ accountRef: string }>(
+    const due = await prepared<{ accountRef: string }>(
       trx,
       `select account_ref from sandbox_object where kind = 'account' and due_at <= clock_timestamp() order by id limit 20 for update skip locked`,
     )

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { settings } from '../../config/env.ts'
-import { inPlatform, sql, sqlOne } from '../../db/lib/connection.ts'
+import { inPlatform, prepared, sql, sqlOne } from '../../db/lib/connection.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { chargeStatus } from './sandbox-plan.ts'
 import type { Charge, Due } from './sandbox-plan.ts'
@@ -110,7 +110,7 @@ export type CallbackDue = {
 /** Callbacks that are due, lent to this process for half a minute. */
 export const takeCallbacks = (): Promise<CallbackDue[]> =>
   inPlatform((trx) =>
-    sql<CallbackDue>(
+    prepared<CallbackDue>(
       trx,
       `update sandbox_object set due_at = clock_timestamp() + interval '30 seconds'
        where id in (select id from sandbox_object where due_at <= clock_timestamp() and kind = 'callback' order by due_at limit 50 for update skip locked)

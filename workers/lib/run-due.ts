@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { UnrecoverableError } from 'bullmq'
 import { queueNames } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
-import { inPlatform, sql } from '../../db/lib/connection.ts'
+import { inPlatform, prepared } from '../../db/lib/connection.ts'
 import { markDispatched } from '../../db/jobs/index.ts'
 import type { Candidate } from '../../db/jobs/index.ts'
 import { processors } from '../processors.ts'
@@ -34,7 +34,7 @@ const takeDue = ({ aheadMs, kinds, queues }: Chosen) =>
     // By the indexes of jobs that are ready and of those that wait: those of stays to come are many, and none of them is due.
     const isDue = `status = 'pending' and run_at <= (select clock_timestamp() + make_interval(secs => cast(:aheadMs as float8) / 1000.0))
       and (cast(:kinds as text[]) is null or kind = any(:kinds)) and queue = any(cast(:queues as text[]))`
-    const due = await sql<Candidate>(
+    const due = await prepared<Candidate>(
       trx,
       `select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent, 0 as delay_ms from jobs
        where status = 'pending' and id in (select id from jobs where ready and ${isDue} union all select id from jobs where not ready and ${isDue})

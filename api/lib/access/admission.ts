@@ -108,7 +108,7 @@ const maskedOf = (ability: Ability): Ability => ({ ...ability, isMasked: () => t
 
 const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {
   const { action, subject } = access
-  const row = await sqlOne<MemberRow>(
+  const row = await preparedOne<MemberRow>(
     trx,
     `select t.status, ${features}, m.status as membership_status, m.role, r.id as role_id, r.key as custom_key, r.permissions, r.version as role_version,
        case when m.all_properties then null else

@@ -7,7 +7,7 @@ import { assertOpen, judgeLines, postingEventOf, raisePosting, refuseProblems } 
 import { split } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, preparedOne, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { equal, fact, pageOf } from '../../lib/lists.ts'
 import { insertRow, readRow } from '../../lib/records.ts'
@@ -170,7 +170,7 @@ export type CreditUse = {
 }
 
 const nameOf = async (trx: Trx, credit: CreditRecord): Promise<string> => {
-  const found = await sqlOne<{ name: string }>(
+  const found = await preparedOne<{ name: string }>(
     trx,
     `select legal_name as name from supplier where tenant_id = ? and id = cast(? as uuid)`,
     [contextOf(trx).tenantId, credit.supplierId],

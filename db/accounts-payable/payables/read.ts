@@ -1,7 +1,7 @@
 import type { PayableStatus } from '../../../config/payables.ts'
 import { bookOf, installmentsIn } from '../../documents/index.ts'
 import { attachmentsOf } from '../../lib/attachments.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, prepared, sql } from '../../lib/connection.ts'
 import type { Actor, Trx } from '../../lib/connection.ts'
 import { readRow } from '../../lib/records.ts'
 import { Payable } from '../models.ts'
@@ -186,10 +186,11 @@ export const readPayable = async (trx: Trx, id: string) => {
       [tenantId, id],
     ),
     attachmentsOf(trx, 'accounts-payable', 'payable', [id]),
-    sql<{ name: string }>(trx, `select legal_name as name from supplier where tenant_id = ? and id = cast(? as uuid)`, [
-      tenantId,
-      row.supplierId,
-    ]),
+    prepared<{ name: string }>(
+      trx,
+      `select legal_name as name from supplier where tenant_id = ? and id = cast(? as uuid)`,
+      [tenantId, row.supplierId],
+    ),
   ])
   const shown = installments.map(({ id: installmentId, seq, dueOn, amount, closed, open }) => {
     const code = codes.find((one) => one.id === installmentId)

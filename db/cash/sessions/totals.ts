@@ -1,4 +1,4 @@
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, prepared } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 
 /** Money in and out of a session, in minor units, by method and purpose. */
@@ -18,7 +18,7 @@ const ofDrawer = `select 'cash' as method, m.kind, m.amount from cash_movement m
 
 /** Totals of a session by method and kind. */
 export const totalsOf = (trx: Trx, sessionId: string): Promise<SessionTotal[]> =>
-  sql<SessionTotal>(
+  prepared<SessionTotal>(
     trx,
     `select t.method, t.kind, coalesce(sum(t.amount) filter (where t.amount > 0), 0)::bigint as in,
        coalesce(-sum(t.amount) filter (where t.amount < 0), 0)::bigint as out, count(*) as count

@@ -1,5 +1,5 @@
 import { businessDay } from '../../financial/index.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { prepared, preparedOne, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { holdItems } from '../items/facts.ts'
 import { holdLocations } from '../locations.ts'
@@ -113,7 +113,7 @@ export const consumeKitsOf = async (trx: Trx, eventId: string): Promise<void> =>
 
 /** A business day is over: the kits of its meals are used up, for the guests whose plan of that night includes them. Each rule and day once. */
 export const consumeMealsOf = async (trx: Trx, eventId: string): Promise<void> => {
-  const day = await sqlOne<{ propertyId: string; date: string }>(
+  const day = await preparedOne<{ propertyId: string; date: string }>(
     trx,
     `select d.property_id, d.date from event e cross join lateral (select (e.entity ->> 'id')::uuid as id offset 0) x
        join business_day d on d.tenant_id = e.tenant_id and d.id = x.id where e.id = ?`,
@@ -122,7 +122,7 @@ export const consumeMealsOf = async (trx: Trx, eventId: string): Promise<void> =
   if (!day) return
   const { propertyId, date } = day
   await businessDay(trx, propertyId)
-  const rules = await sql<Found & { guests: number }>(
+  const rules = await prepared<Found & { guests: number }>(
     trx,
     `select f.recipe_id, f.rule_id, f.location_id, coalesce((select sum(s.adults + cardinality(s.children_ages)) from reservation_night n
          join reservation s on s.tenant_id = n.tenant_id and s.id = n.reservation_id and s.property_id = :propertyId and s.status in ('checked_in', 'checked_out')

@@ -1,5 +1,5 @@
 import { folioOpened } from '../../../config/events/folios.ts'
-import { sql } from '../../lib/connection.ts'
+import { prepared, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import type { FolioRow, ReservationRow } from '../../rows.ts'
@@ -24,7 +24,7 @@ export const factOf = ({
 
 /** Opens the primary folio of each reservation that has none, and locks them all. Ordered as the reservations. */
 export const openPrimaryFolios = async (trx: Trx, reservations: readonly ReservationRow[]): Promise<FolioRow[]> => {
-  const made = await sql<FolioRow>(
+  const made = await prepared<FolioRow>(
     trx,
     `insert into folio (property_id, number, kind, reservation_id, is_primary, payer_guest_id, currency)
      select r.property_id, b.number || '-' || r.position || '-1', 'guest', r.id, true, r.primary_guest_id, r.currency

@@ -1,5 +1,5 @@
 import { addDays } from '../../../config/time.ts'
-import { sql } from '../../lib/connection.ts'
+import { prepared, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { presentDay } from '../state.ts'
 
@@ -45,7 +45,7 @@ export const lackingUnits = async (
   beside: 'all' | 'fixed' = 'all',
 ): Promise<Need[]> =>
   stretches(
-    await sql<Night>(
+    await prepared<Night>(
       trx,
       `select r.id as reservation_id, s.unit_pool_id as pool_id, n.unit_type_id, n.date, s.quantity - g.given as lacking
        from ${nights(beside === 'all' ? `'proposed', 'locked', 'occupied'` : `'locked', 'occupied'`)}

@@ -11,7 +11,7 @@ import {
 import type { TaskKind } from '../../../config/housekeeping.ts'
 import { repeatedKeys } from '../../../config/property-settings.ts'
 import { addDays } from '../../../config/time.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
@@ -51,7 +51,7 @@ export const priorityOf = ({ unit, date, kind }: { unit: string; date: string; k
  */
 export const insertTasks = async (trx: Trx, tasks: readonly NewTask[], generated: boolean): Promise<MadeTask[]> => {
   if (tasks.length === 0) return []
-  const made = await sql<MadeTask>(
+  const made = await prepared<MadeTask>(
     trx,
     `insert into housekeeping_task (property_id, unit_id, date, kind, assignee_id, sheet_id, priority, ranked, credits, due_at, checklist, reservation_id,
        note, generated)
