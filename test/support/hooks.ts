@@ -17,10 +17,17 @@ async function leavesNothing(this: Mocha.Context) {
   }
 }
 
-export function mochaGlobalSetup(this: Runner) {
+let given = { ...settings }
+
+/** Before the first file of a run. */
+export const begin = () => {
   registerModules()
-  const given = { ...settings }
-  for (const suite of this.suite.suites) {
+  given = { ...settings }
+}
+
+/** Adds to each file what holds after all of them. */
+export const watch = (root: Mocha.Suite) => {
+  for (const suite of root.suites) {
     suite.afterAll('leaves nothing running', leavesNothing)
     // Settings that one file changes would otherwise remain for the next file.
     suite.afterAll('leaves the settings as they were', () => void Object.assign(settings, given))
@@ -33,8 +40,17 @@ const endAnyway = () => {
   process.exit()
 }
 
-export const mochaGlobalTeardown = async () => {
+/** After the last file of a run. */
+export const end = async () => {
   await closeDatabase()
   await stopServices()
   setTimeout(endAnyway, 20_000).unref()
 }
+
+/** Mocha calls these two itself, in a run of files that were named. */
+export function mochaGlobalSetup(this: Runner) {
+  begin()
+  watch(this.suite)
+}
+
+export const mochaGlobalTeardown = () => end()
