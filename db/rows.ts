@@ -2485,6 +2485,25 @@ export interface NightFactRow {
   commission: number
 }
 
+export interface NightSumRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  dimension: 'agency' | 'all' | 'channel' | 'company' | 'country' | 'ratePlan' | 'segment' | 'source' | 'unitType'
+  businessDate: string
+  key: string
+  gap: number
+  sold: number
+  complimentary: number
+  houseUse: number
+  adults: number
+  children: number
+  roomRevenue: number
+  includedTax: number
+  commission: number
+  bookings: number
+}
+
 export interface NoticeRow {
   id: string
   tenantId: string
@@ -5098,6 +5117,7 @@ export interface Rows {
   night_audit: NightAuditRow
   night_audit_checkpoint: NightAuditCheckpointRow
   night_fact: NightFactRow
+  night_sum: NightSumRow
   notice: NoticeRow
   number_jump: NumberJumpRow
   number_series: NumberSeriesRow
@@ -6206,6 +6226,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'commission'],
     nullable: ['reservationId', 'unitTypeId', 'ratePlanId', 'marketSegment', 'source', 'channelConnectionId', 'companyId', 'agencyId', 'groupId', 'countryCode'],
+    computed: [],
+  },
+  night_sum: {
+    fields: ['tenantId', 'id', 'propertyId', 'dimension', 'businessDate', 'key', 'gap', 'sold', 'complimentary', 'houseUse', 'adults', 'children', 'roomRevenue', 'includedTax', 'commission', 'bookings'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   notice: {

@@ -1,6 +1,7 @@
 import { forbidden, invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { ReportKey } from '../../config/reports.ts'
 import { todayIn } from '../../config/time.ts'
+import { bookFor } from '../financial/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { metaOf, metaOfAll, rangeOf, tooLarge } from './ledger-context.ts'
@@ -46,13 +47,18 @@ const namedIn = (asked: Asked): string[] => {
 }
 
 /**
- * The properties asked for: by their ids, by their book, or all that the reader may see. 403 outside the reader's properties, 404 where one is not there.
+ * The properties asked for: by their ids, by their book, or all that the reader may see. 403 outside the reader's properties and their books, 404 where one is
+ * not there.
  */
 export const housesOf = async (trx: Trx, key: ReportKey, asked: Asked, sight: Sight, window: Window) => {
   const named = namedIn(asked)
   if (sight.propertyIds !== null && named.some((id) => !sight.propertyIds?.includes(id))) throw forbidden()
   const bookId = (asked['bookId'] as string | undefined) ?? null
   const rows = await read(trx, named.length > 0 ? named : sight.propertyIds, bookId)
+  if (rows.length === 0 && sight.propertyIds !== null && bookId !== null) {
+    const { id } = await bookFor(trx, bookId)
+    if ((await read(trx, sight.propertyIds, id)).length === 0) throw forbidden()
+  }
   if (rows.length === 0 || (named.length > 0 && rows.length < named.length)) throw notFound('No such property')
   if (window !== null && rows.length > mostAtOnce)
     throw tooLarge(key, asked, `The report reads more than ${mostAtOnce} properties`)

@@ -42,8 +42,8 @@ export const ledgerBook = async (trx: Trx, asked: Asked, sight: Sight): Promise<
   const asks = (asked['bookId'] as string | undefined) ?? first
   const only = sight.propertyIds === null ? [] : [...new Set(sight.propertyIds.map((id) => bookOf.get(id)))]
   const { id } = await bookFor(trx, asks ?? (only.length === 1 ? only[0] : undefined))
-  if (named.some((one) => bookOf.get(one) !== id)) throw notFound('The book has no such property')
   if (sight.propertyIds !== null && !only.includes(id)) throw forbidden()
+  if (named.some((one) => bookOf.get(one) !== id)) throw notFound('The book has no such property')
   const book = await sqlOne<Omit<LedgerBook, 'today'>>(
     trx,
     `select id, name, currency, time_zone from book where tenant_id = ? and id = ?`,

@@ -21,6 +21,9 @@ const nights = (where: string, since: string, more = '') => `
   where ${ofProperty('t')} and ${ofProperty('r')} and ${where}
   group by n.date`
 
+/** Each night is summed up once for every dimension. */
+const sumsOfNight = 9
+
 /**
  * Statements that find where facts differ from the records that they stand for, by the report that is read from them first: what is on the books (pace), what closed
  * days have realised (occupancy), and what is left to sell (forecast). Each is one statement, so that both of its sides are of one moment.
@@ -41,6 +44,12 @@ export const differsAcross = {
      where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
     `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio_line l
      where ${ofProperty('l')} and l.category = 'room' and l.business_date >= cast(:since as date) and l.business_date < cast(:open as date) group by l.business_date`,
+  ),
+  production: across(
+    `select s.business_date as night, sum(s.sold + s.complimentary + s.house_use) as units, sum(s.room_revenue) as amount from night_sum s
+     where ${ofProperty('s')} and s.business_date >= cast(:since as date) and s.business_date < cast(:open as date) group by s.business_date`,
+    `select f.business_date as night, ${sumsOfNight} * sum(f.unit_nights) as units, ${sumsOfNight} * sum(f.room_revenue) as amount from night_fact f
+     where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
   ),
   forecast: across(
     `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c

@@ -9,9 +9,10 @@ import { arrive, closeOpenDay, makeLateHouse, makeStays, openDay, readStay, setD
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { deskOf } from '../reservations/desk.ts'
+import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
-import { randomFrom } from './support.ts'
+import { makeBook, randomFrom } from './support.ts'
 
 type Row = Record<string, number> & { key: string; date: string; basis: string; occupancy: string | null }
 type Answer = { meta: Record<string, unknown>; data: Row[]; totals: Row }
@@ -362,10 +363,20 @@ describe('operating reports beside a recount of raw nights', () => {
     const other = await makeLateHouse(1, { units: 1, tenantId: house.tenantId })
     expect(await refused('forecast')).to.equal('400 validation_failed')
     const part = await openDesk(world, house, 'manager', [house.propertyId])
-    expect(await refused(`occupancy?propertyId=${other.propertyId}`, part)).to.match(/^40[34]/)
+    expect(await refused(`occupancy?propertyId=${other.propertyId}`, part)).to.equal('403 forbidden')
+    // A book of the tenant without a property of theirs is not theirs, with a property or without; one that is not there is not found.
+    const { bookId } = await makeBook(house.tenantId)
+    const elsewhere = await makeHouse({ units: 1 })
+    for (const report of ['occupancy', 'pace', 'production', 'housekeeping', 'inventory-cost']) {
+      expect(await refused(`${report}?bookId=${bookId}`, part), report).to.equal('403 forbidden')
+      expect(await refused(`${report}?bookId=${elsewhere.bookId}`, part), report).to.equal('404 not_found')
+    }
+    for (const report of ['occupancy', 'trial-balance'])
+      expect(await refused(`${report}?bookId=${bookId}&propertyId=${house.propertyId}`, part)).to.equal('403 forbidden')
     const { meta } = await ask('occupancy', {}, part)
     expect(meta['propertyIds']).to.deep.equal([house.propertyId])
-    expect((await ask('occupancy')).meta['propertyIds']).to.have.length(2)
+    // The book of a colleague has two properties of its own.
+    expect((await ask('occupancy')).meta['propertyIds']).to.have.length(4)
     expect(await refused('occupancy', await openDesk(world, house, 'housekeeper'))).to.equal('403 forbidden')
   })
 })
