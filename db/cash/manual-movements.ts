@@ -35,7 +35,11 @@ type Asked = {
 }
 
 /** The account of role intercompany, for money of another book of the tenant. 422 `reference_not_found`. */
-const intercompany = async (trx: Trx, { bookId, currency }: AccountFacts, counterBookId: string): Promise<string> => {
+const intercompany = async (
+  trx: Trx,
+  { bookId, currency }: AccountFacts,
+  counterBookId: string | undefined,
+): Promise<string> => {
   const book = await sqlOne(trx, `select 1 from book where tenant_id = ? and id = ? and id <> ? and currency = ?`, [
     contextOf(trx).tenantId,
     counterBookId,
@@ -54,15 +58,15 @@ const otherSide = async (trx: Trx, account: AccountFacts, given: ManualMovement,
   if ((given.accountId === undefined) === (given.counterBookId === undefined))
     throw invalid([{ field: 'accountId', message: 'exactly one of accountId and counterBookId is given' }])
   const { costCenterId = null, propertyId = null } = given
-  if (given.counterBookId !== undefined) {
-    if (costCenterId !== null)
-      throw invalid([{ field: 'costCenterId', message: 'belongs to revenue and expense accounts' }])
-    return intercompany(trx, account, given.counterBookId)
-  }
+  const isOfBooks = given.counterBookId !== undefined
+  if (isOfBooks && costCenterId !== null)
+    throw invalid([{ field: 'costCenterId', message: 'belongs to revenue and expense accounts' }])
   const side = given.amount > 0 ? { credit: given.amount } : { debit: -given.amount }
-  const accountId = given.accountId ?? ''
+  const accountId = isOfBooks ? await intercompany(trx, account, given.counterBookId) : (given.accountId ?? '')
   const { problems } = await judgeLines(trx, account.bookId, [{ accountId, ...side, costCenterId, propertyId }], scope)
-  refuseProblems(problems.map((one) => ({ ...one, field: one.field.replace(/^lines\.0\./, '') })))
+  const found = problems.map((one) => ({ ...one, field: one.field.replace(/^lines\.0\./, '') }))
+  // The account of other books is none that a person may name.
+  refuseProblems(isOfBooks ? found.filter(({ field }) => field === 'propertyId') : found)
   return accountId
 }
 

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { MovementKind } from '../../config/cash.ts'
+import { cut } from '../../config/cut.ts'
 import { conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { cashMovementRecorded, cashMovementReversed } from '../../config/events/cash.ts'
 import { todayIn } from '../../config/time.ts'
 import { assertOpen, businessDay, firstOpenDay } from '../financial/index.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { emit } from '../lib/events.ts'
-import { findRow, insertRow } from '../lib/records.ts'
+import { emit, emitAll } from '../lib/events.ts'
+import { findRow, insertRow, insertRows } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import { accountArchived, accountFacts, busyAsCash } from './facts.ts'
 import type { AccountFacts } from './facts.ts'
 import { CashMovement } from './models.ts'
 import type { MovementRecord } from './models.ts'
-import { postMovement, postReversal } from './postings.ts'
+import { postBankLines, postMovement, postReversal } from './postings.ts'
 
 /** The other party of money, as the bank or the cashier names it. Personal data. */
 export type Counterparty = { name: string | null; document: string | null }
@@ -113,19 +114,23 @@ const answered = (row: MovementRecord, account: AccountFacts): BookedMovement =>
   ledgerAccountId: account.ledgerAccountId,
 })
 
-const tell = (trx: Trx, event: typeof cashMovementRecorded, row: MovementRecord, account: AccountFacts) =>
-  emit(trx, event, {
-    propertyId: row.propertyId ?? account.propertyId,
-    id: row.id,
-    version: null,
-    data: {
-      cashMovementId: row.id,
-      cashAccountId: row.cashAccountId,
-      kind: row.kind,
-      amount: row.amount,
-      currency: row.currency,
-    },
-  })
+type Told = Pick<MovementRecord, 'id' | 'cashAccountId' | 'kind' | 'amount' | 'currency' | 'propertyId'>
+
+const toldOf = (row: Told, account: AccountFacts) => ({
+  propertyId: row.propertyId ?? account.propertyId,
+  id: row.id,
+  version: null,
+  data: {
+    cashMovementId: row.id,
+    cashAccountId: row.cashAccountId,
+    kind: row.kind,
+    amount: row.amount,
+    currency: row.currency,
+  },
+})
+
+const tell = (trx: Trx, event: typeof cashMovementRecorded, row: Told, account: AccountFacts) =>
+  emit(trx, event, toldOf(row, account))
 
 /** Books a movement of an account whose facts and day are known. It locks session, then account, and posts what this module posts. */
 export const bookMovement = async (
@@ -155,6 +160,42 @@ export const bookMovement = async (
   await tell(trx, cashMovementRecorded, row, account)
   await postMovement(trx, row, account)
   return answered(row, account)
+}
+
+/** `bookMovement` for lines of a bank's statement, all of one account, in few statements. Answers their ids in the order given. */
+export const bookBankLines = async (
+  trx: Trx,
+  account: AccountFacts,
+  given: readonly (Required<Pick<NewMovement, 'occurredAt' | 'endToEndId' | 'costCenterId' | 'propertyId'>> &
+    Pick<NewMovement, 'amount' | 'source' | 'description'> & { accountId: string; bookedOn: string })[],
+): Promise<string[]> => {
+  const rows = given.map(({ source, amount, description, bookedOn, ...rest }) => ({
+    id: randomUUID(),
+    cashAccountId: account.id,
+    kind: 'bank_line' as const,
+    amount,
+    description,
+    bookedOn,
+    occurredAt: rest.occurredAt,
+    accountId: rest.accountId,
+    costCenterId: rest.costCenterId,
+    propertyId: rest.propertyId,
+    endToEndId: rest.endToEndId,
+    counterBookId: null,
+    currency: account.currency,
+    bookId: account.bookId,
+    sourceType: source.type,
+    sourceId: source.id,
+    createdBy: contextOf(trx).actor,
+  }))
+  await busyAsCash(insertRows(trx, CashMovement, rows))
+  await emitAll(
+    trx,
+    cashMovementRecorded,
+    rows.map((row) => toldOf(row, account)),
+  )
+  await postBankLines(trx, rows, account)
+  return rows.map(({ id }) => id)
 }
 
 /**
@@ -228,7 +269,7 @@ export const reverseMovement = async (
       propertyId: found.propertyId,
       counterBookId: found.counterBookId,
       transferId: found.transferId,
-      description,
+      description: cut(description, 300),
       voucher: found.voucher,
       createdBy: contextOf(trx).actor,
     }),

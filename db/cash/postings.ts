@@ -1,6 +1,7 @@
 import type { MovementKind } from '../../config/cash.ts'
-import { postingEventOf, raisePosting } from '../financial/index.ts'
+import { postingEventOf, raiseDocumentPostings, raisePosting, raisePostings } from '../financial/index.ts'
 import type { PostingPayload } from '../financial/index.ts'
+import { cut } from '../../config/cut.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { AccountFacts } from './facts.ts'
 import type { MovementRecord } from './models.ts'
@@ -22,6 +23,20 @@ export const placeOf = ({ bookId, propertyId }: { bookId: string; propertyId: st
   ...(propertyId === null ? {} : { propertyId }),
 })
 
+type Posted = Pick<
+  MovementRecord,
+  'id' | 'kind' | 'amount' | 'accountId' | 'sourceId' | 'counterBookId' | 'costCenterId' | 'description' | 'bookedOn'
+>
+
+const payloadOf = (row: Posted, account: AccountFacts, named: string): PostingPayload => ({
+  amounts: { amount: row.amount },
+  accounts: { money: account.ledgerAccountId, ...(row.accountId === null ? {} : { account: row.accountId }) },
+  documents: { movement: named, ...(row.kind === 'payout' ? { payout: row.sourceId } : {}) },
+  ...(row.counterBookId === null ? {} : { parties: { account: { type: 'book', id: row.counterBookId } } }),
+  ...(row.costCenterId === null ? {} : { costCenterId: row.costCenterId }),
+  memo: cut(row.description, 200),
+})
+
 /** Raises the posting of a movement of this module, whose lines name it or the movement that it turns; of any other kind nothing. */
 export const postMovement = async (
   trx: Trx,
@@ -30,21 +45,25 @@ export const postMovement = async (
   named = row.id,
 ): Promise<void> => {
   if (!isPosted(row.kind)) return
-  const payload: PostingPayload = {
-    amounts: { amount: row.amount },
-    accounts: { money: account.ledgerAccountId, ...(row.accountId === null ? {} : { account: row.accountId }) },
-    documents: { movement: named, ...(row.kind === 'payout' ? { payout: row.sourceId } : {}) },
-    ...(row.counterBookId === null ? {} : { parties: { account: { type: 'book', id: row.counterBookId } } }),
-    ...(row.costCenterId === null ? {} : { costCenterId: row.costCenterId }),
-    memo: row.description.slice(0, 200),
-  }
   await raisePosting(trx, {
     event: posted[row.kind],
     source: { id: row.id },
     ...placeOf(row),
     ...(row.kind === 'difference' ? {} : { postingDate: row.bookedOn }),
-    payload,
+    payload: payloadOf(row, account, named),
   })
+}
+
+/** Raises the postings of lines of one bank statement, which are of the property of its account. */
+export const postBankLines = async (trx: Trx, rows: readonly Posted[], account: AccountFacts): Promise<void> => {
+  const postings = rows.map((row) => ({
+    event: posted.bank_line,
+    source: { id: row.id },
+    payload: payloadOf(row, account, row.id),
+    date: row.bookedOn,
+  }))
+  if (account.propertyId === null) await raiseDocumentPostings(trx, account.bookId, postings)
+  else await raisePostings(trx, account.propertyId, postings)
 }
 
 /** Turns the posting of a movement that was posted here; the caller turns that of any other. Where an event has no mirror, it is raised with the other sign. */

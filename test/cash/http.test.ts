@@ -212,6 +212,44 @@ describe('A day of a register over HTTP', function () {
     expect(reais.total).to.equal(rows.reduce((sum, one) => sum + one.money, 0))
   })
 
+  it('texts are as long as they may be, and the place of money between books is one of the book', async () => {
+    const told = { cashAccountId: ids.bank, amount: -100, accountId: expense }
+    const made = done(
+      await send(finance, 'movements', { ...told, description: `${'x'.repeat(199)}😀 ${'y'.repeat(98)}` }),
+      201,
+    )
+    expect(made.description).to.have.length(300)
+    const reversed = done(
+      await send(finance, `movements/${made.id}/reverse`, { reason: `${'x'.repeat(299)}😀${'y'.repeat(199)}` }),
+    )
+    expect(reversed.description).to.equal('x'.repeat(299))
+    const second = done(
+      await owner.send('POST', 'financial/books', {
+        name: 'Outro',
+        legalName: 'Outro Ltda',
+        countryCode: 'BR',
+        document: '11222333000181',
+        taxRegime: 'other',
+        currency: 'BRL',
+        timeZone: 'America/Sao_Paulo',
+        firstYearStartsOn: `${house.today.slice(0, 4)}-01-01`,
+        template: 'hotel',
+      }),
+      201,
+    )
+    const property = { code: 'OUTRO', slug: `outro-${randomUUID().slice(0, 8)}`, name: 'Outro', kind: 'inn' }
+    const place = { timezone: 'America/Sao_Paulo', currency: 'BRL', locales: ['pt-BR'], bookId: second.id }
+    const elsewhere = done(await owner.send('POST', 'properties', { ...property, ...place }), 201)
+    const between = { cashAccountId: ids.bank, amount: -100, counterBookId: second.id, description: 'Loan' }
+    for (const propertyId of [elsewhere.id, randomUUID()]) {
+      const { status, body } = await send(owner, 'movements', { ...between, propertyId })
+      expect([status, body.code, body.errors?.[0]?.field]).to.deep.equal([422, 'reference_not_found', 'propertyId'])
+    }
+    expect(done(await send(owner, 'movements', { ...between, propertyId: house.propertyId }), 201).amount).to.equal(
+      -100,
+    )
+  })
+
   it('an account with money or a session is not archived', async () => {
     expect(await refused(finance, `accounts/${ids.bank}/archive`)).to.deep.equal([422, 'account_not_empty'])
   })

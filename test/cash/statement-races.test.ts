@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import {
+  changeCashAccount,
   importStatement,
   matchLine,
   receiveStatement,
@@ -13,6 +14,7 @@ import type { ParsedLine } from '../../db/cash/index.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
 import { useDatabase } from '../support/database.ts'
+import { statementsIn } from '../support/statements.ts'
 import { as, makeTill, numbersOf, refusal } from './support.ts'
 import type { Till } from './support.ts'
 
@@ -138,6 +140,55 @@ describe('many at one statement', function () {
       sqlOne<{ count: number }>(trx, `select count(*) as count from event where type = 'statement_line.matched'`),
     )
     expect(told?.count).to.equal(60)
+  })
+
+  it('lines of an automatic rule are booked together, in as many statements for 200 as for ten', async () => {
+    const fee = await inTenant(till.tenantId, (trx) =>
+      sqlOne<{ id: string }>(trx, `select id from account where code = '6.1.10'`),
+    )
+    const rule = {
+      name: 'Fees',
+      when: { direction: 'any' as const, textContains: ['fee'] },
+      // oxlint-disable-next-line unicorn/no-thenable -- the word of the contract
+      then: { accountId: fee!.id },
+      automatic: true,
+    }
+    await as(till, till.cashier, (trx) => changeCashAccount(trx, till.bankId, { matchRules: [rule] }))
+    const taking = async (name: string, count: number): Promise<number> => {
+      const id = await receive(name)
+      const lines = Array.from({ length: count }, (_, index) => line(-1 - index, `FEE ${name} ${index}`))
+      return (await statementsIn(() => take(id, [...lines, line(5, `OTHER ${name}`)]))).length
+    }
+    const [few, many] = [await taking('few', 10), await taking('many', 200)]
+    expect(many).to.be.at.most(few)
+    const booked = (10 * 11) / 2 + (200 * 201) / 2
+    expect(await numbersOf(till, till.bankId)).to.include({
+      balance: 100_000 - booked,
+      summed: 100_000 - booked,
+      cleared: -booked,
+      movementCount: 211,
+    })
+    const found = await inTenant(till.tenantId, (trx) =>
+      sqlOne<Record<string, number>>(
+        trx,
+        `select (select count(*) from bank_statement_line where status = 'unmatched')::int as open,
+           (select count(*) from statement_match where made)::int as made,
+           (select count(*) from posting_event where event = 'cash.movement_recorded')::int as postings,
+           (select sum(cast(payload -> 'amounts' ->> 'amount' as bigint)) from posting_event where event = 'cash.movement_recorded')::bigint as posted,
+           (select count(*) from event where type = 'cash_movement.recorded' and data ->> 'kind' = 'bank_line')::int as movements,
+           (select count(*) from event where type = 'statement_line.matched')::int as matched`,
+      ),
+    )
+    expect(found).to.deep.equal({ open: 2, made: 210, postings: 210, posted: -booked, movements: 210, matched: 210 })
+    const [last] = await linesOf(
+      await inTenant(
+        till.tenantId,
+        async (trx) =>
+          (await sqlOne<{ id: string }>(trx, `select id from bank_statement order by seq desc limit 1`))!.id,
+      ),
+    )
+    await unmatch(last!.id)
+    expect(await numbersOf(till, till.bankId)).to.include({ balance: 100_001 - booked, cleared: 1 - booked })
   })
 
   it('one movement is proven once, whoever matches it', async () => {

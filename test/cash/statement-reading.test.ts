@@ -193,4 +193,15 @@ describe('a file of a bank', () => {
     for (const out of ['2,00', '-2,00'])
       expect(csv(`03/09/2026;c;;${out}`)).to.have.nested.property('lines[0].amount', -200)
   })
+
+  it('has no text that is cut in the middle of a letter', () => {
+    const long = `${'x'.repeat(499)}😀`
+    const found = read('ofx', ofxFile([{ ...one, memo: long }], { balance: '1', to: '2026-09-03', encoding: 'utf8' }))
+    expect(found).to.have.nested.property('lines[0].text', 'x'.repeat(499))
+    const amount = `${'9'.repeat(39)}😀`
+    const wrong = ofxFile([{ ...one, amount }], { balance: '1', to: '2026-09-03', encoding: 'utf8' })
+    expect(said('ofx', wrong)).to.equal(`Line 12: the amount "${'9'.repeat(39)}" cannot be read`)
+    const half = Buffer.from(ofx({}).toString('latin1').replace('<CURDEF>BRL', '<CURDEF>BR&#xD83D;'), 'latin1')
+    expect(read('ofx', half)).to.include({ currency: 'BR' })
+  })
 })

@@ -492,4 +492,50 @@ describe('statements of a bank', function () {
     await world.drain()
     expect(await a.failing()).to.deep.equal([])
   })
+
+  it('freeze what they count though another file brought it, not what came after the proof', async () => {
+    const a = await openBank()
+    const { finance, refused, on } = a
+    const line = (day: string, amount: string, id: string) => ({ on: on(day), amount, id, memo: `PIX ${id}` })
+    const [early, late] = [line('09-10', '10.00', 'A'), line('09-28', '5.00', 'B')]
+    const month = await a.taken(ofxFile([early, late], { balance: '1015.00', to: on('09-30') }))
+    // The first half of the month once more: its line is known, and belongs to the file of the month.
+    const halfFile = ofxFile([early], { balance: '1010.00', to: on('09-15') })
+    const half = await a.taken(
+      Buffer.from(
+        halfFile.toString('latin1').replace('<BANKTRANLIST>', `<BANKTRANLIST><DTEND>${on('09-15')}`),
+        'latin1',
+      ),
+    )
+    expect(half.counts).to.include({ added: 0, known: 1 })
+    const income = await a.account('7.1')
+    const book = (amount: number) => [{ book: { accountId: income, amount, description: 'Interest' } }]
+    const [first] = await a.lines(`bankStatementId=${month.id}&to=${on('09-15')}`)
+    expect((await a.match(first?.id as string, book(1_000)))[0]).to.equal(200)
+    expect((await a.step(half.id as string, 'reconcile'))[0]).to.equal(200)
+    const unmatch = `cash/bank-statement-lines/${first?.id}/unmatch`
+    expect(await refused(finance, 'POST', unmatch)).to.deep.equal([409, 'movement_reconciled'])
+    const raw = a.rows(`update bank_statement_line set status = 'unmatched' where id = :id`, { id: first?.id })
+    expect(await raw.then(String, (error: { code?: string }) => error.code)).to.equal('PL076')
+    // A line that the bank brought after the proof is matched and opened again; the proof does not count it.
+    const after = await a.taken(ofxFile([early, line('09-11', '3.00', 'C')], { balance: '1013.00', to: on('09-20') }))
+    const [added] = await a.lines(`bankStatementId=${after.id}`)
+    expect((await a.match(added?.id as string, book(300)))[0]).to.equal(200)
+    expect((await a.post(finance, 'POST', `cash/bank-statement-lines/${added?.id}/unmatch`))[0]).to.equal(200)
+    expect((await a.step(half.id as string, 'reopen', { reason: 'Once more' }))[0]).to.equal(200)
+    expect((await a.post(finance, 'DELETE', `cash/bank-statements/${after.id}`))[0]).to.equal(200)
+    // In the same moment one of the two is refused, whichever comes first.
+    for (let round = 0; round < 4; round += 1) {
+      const [proof, opened] = await Promise.all([
+        a.step(half.id as string, 'reconcile'),
+        a.post(finance, 'POST', unmatch),
+      ])
+      expect([proof[0], opened[0]], JSON.stringify([proof[1], opened[1]])).to.be.deep.oneOf([
+        [200, 409],
+        [422, 200],
+      ])
+      if (proof[0] === 200) await a.step(half.id as string, 'reopen', { reason: 'Once more' })
+      else await a.match(first?.id as string, book(1_000))
+    }
+  })
 })

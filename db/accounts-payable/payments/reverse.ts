@@ -46,7 +46,7 @@ const chosen = (items: readonly ItemRecord[], itemIds: readonly string[] | undef
 /** A movement that is matched is not turned (422 `in_use`), and none of a reconciled statement: 409 `movement_reconciled`. */
 const turnMovement = async (trx: Trx, item: ItemRecord, reason: string, on: string): Promise<void> => {
   if (item.cashMovementId === null) return
-  await reverseMovement(trx, { movementId: item.cashMovementId, description: reason.slice(0, 300), bookedOn: on })
+  await reverseMovement(trx, { movementId: item.cashMovementId, description: reason, bookedOn: on })
 }
 
 /** 400 unless the money is a movement, or an account with a day. */

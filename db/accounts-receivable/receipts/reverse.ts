@@ -46,7 +46,7 @@ const latestOf = (receipt: ReceiptRecord, allocations: readonly AllocationRecord
 const turnMovement = async (trx: Trx, { cashMovementId }: ReceiptRecord, reason: string, on: string): Promise<void> => {
   if (cashMovementId === null) throw new Error('the receipt has no movement')
   try {
-    await reverseMovement(trx, { movementId: cashMovementId, description: reason.slice(0, 300), bookedOn: on })
+    await reverseMovement(trx, { movementId: cashMovementId, description: reason, bookedOn: on })
   } catch (error) {
     if (error instanceof ApiError && error.code === 'in_use')
       throw conflict('movement_reconciled', 'The movement is matched with the bank statement; undo the match first')

@@ -8,7 +8,7 @@ import { CashAccount } from '../models.ts'
 import { ruleFor } from '../rules/match-rules.ts'
 import type { MatchRule } from '../rules/match-rules.ts'
 import type { ParsedLine } from '../rules/statement-text.ts'
-import { bookLine, joinLine, joinWholeLines } from './booking.ts'
+import { bookWholeLines, joinWholeLines } from './booking.ts'
 
 type Added = ParsedLine & { id: string }
 type Found = { lineId: string; movementId: string }
@@ -66,10 +66,11 @@ export const matchCertain = async (
     done.add(lineId)
     return [{ line: of(line), movementId }]
   })
-  await joinWholeLines(trx, pairs, account)
+  await joinWholeLines(trx, pairs, account, { made: false })
   const { matchRules } = await readRow(trx, CashAccount, accountId, ['matchRules'])
   if (!matchRules.some(({ automatic }) => automatic)) return
   const usable = new Map<MatchRule, boolean>()
+  const booked: Parameters<typeof bookWholeLines>[2][number][] = []
   for (const line of lines) {
     if (done.has(line.id)) continue
     const rule = ruleFor(matchRules, line)
@@ -77,12 +78,7 @@ export const matchCertain = async (
     if (!usable.has(rule)) usable.set(rule, await isUsable(trx, account, rule))
     if (usable.get(rule) !== true) continue
     const { accountId: other, costCenterId = null, description = rule.name } = rule.then
-    const part = await bookLine(trx, account, of(line), {
-      accountId: other,
-      costCenterId,
-      amount: line.amount,
-      description,
-    })
-    await joinLine(trx, of(line), [part], account)
+    booked.push({ line: of(line), booking: { accountId: other, costCenterId, amount: line.amount, description } })
   }
+  await bookWholeLines(trx, account, booked)
 }

@@ -14,7 +14,7 @@ import type { LineRecord } from '../models.ts'
 import { dayOfBooking, reverseMovement } from '../movements.ts'
 import { bookLine, joinLine } from './booking.ts'
 import type { LineBooking, MatchPart } from './booking.ts'
-import { lockLine, tellLine } from './state.ts'
+import { lockLine, refuseProven, tellLine } from './state.ts'
 import { settled, statementTarget, targetThatBooked } from './targets.ts'
 import type { SettlementAsked, StatementTarget, StatementTargetName } from './targets.ts'
 
@@ -240,6 +240,7 @@ export const unmatchLine = async (
 ): Promise<void> => {
   const { line, statement } = await lockLine(trx, id, expected)
   if (line.status === 'unmatched') return
+  await refuseProven(trx, line)
   const { tenantId } = contextOf(trx)
   const standing = await sql<Standing>(
     trx,

@@ -36,7 +36,7 @@ export const lockStatement = async (trx: Trx, id: string, expected: number | nul
 }
 
 export const frozen = (): ApiError =>
-  conflict('movement_reconciled', 'The statement of the line is reconciled; reopen it first')
+  conflict('movement_reconciled', 'A statement that counts the line is reconciled; reopen it first')
 
 /**
  * A line that is to change, and its statement: locked so that no proof of it comes in between, while other lines of it may change. 404, 409
@@ -63,6 +63,21 @@ export const lockLine = async (
   if (expected !== null && line.version !== expected) throw versionConflict(line.version)
   if (statement.status === 'reconciled') throw frozen()
   return { line, statement }
+}
+
+/**
+ * Refuses to open a line that a proof has counted, and holds the proofs that may yet count it: another statement than its own may cover its day. 409
+ * `movement_reconciled`.
+ */
+export const refuseProven = async (trx: Trx, { id }: Pick<LineRecord, 'id'>): Promise<void> => {
+  const covering = await sql<{ proven: boolean }>(
+    trx,
+    `select s.status = 'reconciled' and s.reconciled_at >= l.created_at as proven from bank_statement_line l
+     join bank_statement s on s.tenant_id = l.tenant_id and s.cash_account_id = l.cash_account_id and s.last_on >= l.booked_on
+     where l.tenant_id = ? and l.id = ? and s.status in ('imported', 'reconciled') order by s.id for share of s`,
+    [contextOf(trx).tenantId, id],
+  )
+  if (covering.some(({ proven }) => proven)) throw frozen()
 }
 
 /** Says what has become of a statement. */

@@ -109,7 +109,7 @@ export const readOfx = (file: string, digits: number): ParsedStatement => {
     branch: keptId(head.values.get('BRANCHID'), 30),
     account: keptId(head.values.get('ACCTID'), 60),
     accountLine: head.line,
-    currency: head.values.get('CURDEF')?.toUpperCase() ?? null,
+    currency: keptId(head.values.get('CURDEF')?.toUpperCase(), 10),
     from,
     to,
     opening: null,

@@ -1,8 +1,10 @@
+import { cut } from '../../../config/cut.ts'
+
 /** A file that says something that cannot be read, with the line of the file where it is known. */
 export class Unreadable extends Error {
   override name = 'Unreadable'
   constructor(message: string, line: number | null = null) {
-    super((line === null ? message : `Line ${line}: ${message}`).slice(0, 300))
+    super(cut(line === null ? message : `Line ${line}: ${message}`, 300))
   }
 }
 
@@ -91,9 +93,6 @@ export const toldBy = (...texts: (string | null)[]) => {
 
 /** A text of a file that may be kept: one line, no control characters, so long at most. */
 export const keptText = (text: string, most: number): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, ' ')
-    .trim()
-    .slice(0, most)
+  cut(text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, ' ').trim(), most)
 export const keptId = (text: string | undefined, most: number): string | null =>
   text === undefined || keptText(text, most) === '' ? null : keptText(text, most)
