@@ -22,10 +22,26 @@ export const placeOf = ({ bookId, propertyId }: { bookId: string; propertyId: st
   ...(propertyId === null ? {} : { propertyId }),
 })
 
+/** The part of a movement that its posting is made of. */
+export type PostedMovement = Pick<
+  MovementRecord,
+  | 'id'
+  | 'kind'
+  | 'amount'
+  | 'accountId'
+  | 'counterBookId'
+  | 'costCenterId'
+  | 'description'
+  | 'sourceId'
+  | 'bookId'
+  | 'propertyId'
+  | 'bookedOn'
+>
+
 /** Raises the posting of a movement of this module, whose lines name it or the movement that it turns; of any other kind nothing. */
 export const postMovement = async (
   trx: Trx,
-  row: MovementRecord,
+  row: PostedMovement,
   account: AccountFacts,
   named = row.id,
 ): Promise<void> => {

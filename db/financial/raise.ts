@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { journalOf, postingOf } from '../../config/financial.ts'
 import { isUuid } from '../../config/validator.ts'
 import { ledgerPost } from '../../jobs/financial.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueueOnce } from '../lib/enqueue.ts'
 import { firstOpenDay } from './days.ts'
@@ -41,7 +41,7 @@ export const raisePosting = async (trx: Trx, posting: Posting): Promise<RaisedPo
       : posting.postingDate
   const { tenantId } = contextOf(trx)
   const { id: sourceId, seq = 0 } = posting.source
-  const [raised] = await sql<Raised>(
+  const [raised] = await prepared<Raised>(
     trx,
     `insert into posting_event (id, book_id, property_id, event, source_id, source_seq, dated, posting_date, reverses_event_id, payload, journal_kind, seq, period_id)
      select :id, b.id, p.id, :event, :sourceId, :seq, :dated,
