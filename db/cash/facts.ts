@@ -104,14 +104,19 @@ const refusals: Record<string, (detail: string) => ApiError> = {
 }
 
 /**
- * Names what the walls refuse: 422 `cash_short`, `session_closed`, `session_required`, `account_archived`, `in_use`; 409 `cash_busy` for a wait of over 2 s.
+ * The refusal that an error of the walls stands for: 422 `cash_short`, `session_closed`, `session_required`, `account_archived`, `in_use`; 409 `cash_busy` for a
+ * wait of over 2 s. Undefined for any other error.
  */
+export const refusedByCash = (error: unknown): ApiError | undefined => {
+  const { code = '', constraint = '', detail = '' } = nativeError(error) as Record<string, string | undefined>
+  return (refusals[constraint] ?? refusals[code])?.(detail)
+}
+
+/** Names what the walls refuse, as `refusedByCash` has it. */
 export const busyAsCash = async <Result>(work: Promise<Result>): Promise<Result> => {
   try {
     return await work
   } catch (error) {
-    const { code = '', constraint = '', detail = '' } = nativeError(error) as Record<string, string | undefined>
-    const refused = refusals[constraint] ?? refusals[code]
-    throw refused ? refused(detail) : error
+    throw refusedByCash(error) ?? error
   }
 }

@@ -8,13 +8,14 @@ import { assertOpen, businessDay, firstOpenDay } from '../financial/index.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, emitAll } from '../lib/events.ts'
-import { findRow, insertRow, insertRows } from '../lib/records.ts'
+import { findRow, insertLater, insertRow, insertRows } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
-import { accountArchived, accountFacts, busyAsCash } from './facts.ts'
+import { accountArchived, accountFacts, busyAsCash, refusedByCash } from './facts.ts'
 import type { AccountFacts } from './facts.ts'
 import { CashMovement } from './models.ts'
 import type { MovementRecord } from './models.ts'
 import { postBankLines, postMovement, postReversal } from './postings.ts'
+import type { PostedMovement } from './postings.ts'
 
 /** The other party of money, as the bank or the cashier names it. Personal data. */
 export type Counterparty = { name: string | null; document: string | null }
@@ -102,7 +103,10 @@ const sessionOf = (account: AccountFacts, { kind, sessionId }: NewMovement): str
   return session
 }
 
-const answered = (row: MovementRecord, account: AccountFacts): BookedMovement => ({
+/** The part of a movement that is known before it is stored. */
+type Known = PostedMovement & Pick<MovementRecord, 'cashAccountId' | 'sessionId' | 'currency'>
+
+const answered = (row: Known, account: AccountFacts): BookedMovement => ({
   movementId: row.id,
   cashAccountId: account.id,
   bookId: account.bookId,
@@ -132,7 +136,10 @@ const toldOf = (row: Told, account: AccountFacts) => ({
 const tell = (trx: Trx, event: typeof cashMovementRecorded, row: Told, account: AccountFacts) =>
   emit(trx, event, toldOf(row, account))
 
-/** Books a movement of an account whose facts and day are known. It locks session, then account, and posts what this module posts. */
+/**
+ * Books a movement of an account whose facts and day are known, and posts what this module posts. It goes with the next statement of the transaction and locks
+ * session, then account: other movements wait for these until the commit, so that the command should have read before all that it needs.
+ */
 export const bookMovement = async (
   trx: Trx,
   account: AccountFacts,
@@ -141,22 +148,24 @@ export const bookMovement = async (
 ): Promise<BookedMovement> => {
   const { source, counterparty, fromOutside: _, currency: __, ...rest } = given
   const id = randomUUID()
-  const row = await busyAsCash(
-    insertRow(trx, CashMovement, {
-      ...rest,
-      id,
-      bookedOn,
-      currency: account.currency,
-      bookId: account.bookId,
-      propertyId: given.propertyId === undefined ? account.propertyId : given.propertyId,
-      sessionId: sessionOf(account, given),
-      sourceType: source.type,
-      sourceId: source.id,
-      sourceSeq: source.seq ?? 0,
-      counterparty: counterparty ? await seal(trx, 'tenant', counterpartyPlace(id), counterparty) : null,
-      createdBy: contextOf(trx).actor,
-    }),
-  )
+  const row = {
+    ...rest,
+    id,
+    bookedOn,
+    currency: account.currency,
+    bookId: account.bookId,
+    propertyId: given.propertyId === undefined ? account.propertyId : given.propertyId,
+    sessionId: sessionOf(account, given),
+    accountId: given.accountId ?? null,
+    costCenterId: given.costCenterId ?? null,
+    counterBookId: given.counterBookId ?? null,
+    sourceType: source.type,
+    sourceId: source.id,
+    sourceSeq: source.seq ?? 0,
+    counterparty: counterparty ? await seal(trx, 'tenant', counterpartyPlace(id), counterparty) : null,
+    createdBy: contextOf(trx).actor,
+  }
+  insertLater(trx, CashMovement, row, refusedByCash)
   await tell(trx, cashMovementRecorded, row, account)
   await postMovement(trx, row, account)
   return answered(row, account)

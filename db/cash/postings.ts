@@ -37,10 +37,13 @@ const payloadOf = (row: Posted, account: AccountFacts, named: string): PostingPa
   memo: cut(row.description, 200),
 })
 
+/** The part of a movement that its posting is made of. */
+export type PostedMovement = Posted & Pick<MovementRecord, 'bookId' | 'propertyId'>
+
 /** Raises the posting of a movement of this module, whose lines name it or the movement that it turns; of any other kind nothing. */
 export const postMovement = async (
   trx: Trx,
-  row: MovementRecord,
+  row: PostedMovement,
   account: AccountFacts,
   named = row.id,
 ): Promise<void> => {

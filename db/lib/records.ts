@@ -2,6 +2,7 @@ import { raw } from 'objection'
 import { notFound, versionConflict } from '../../config/errors.ts'
 import { later, prepared, preparedOne } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
+import type { Refused } from './outbox.ts'
 import type { Table, TableName } from './models.ts'
 import type { tables } from '../rows.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
@@ -119,14 +120,15 @@ export const insertIfNew = <Name extends TableName, Row extends object>(
   return preparedOne<Row>(trx, text, values)
 }
 
-/** Inserts a record with the next statement of the transaction, at the latest with its commit: for what nothing else waits for. */
+/** Inserts a record with the next statement of the transaction, at the latest with its commit: for what nothing else waits for. `refused` says what an error means. */
 export const insertLater = <Name extends TableName, Row extends object>(
   trx: AnyTrx,
   table: Table<Name, Row>,
   row: New<Name, Row>,
+  refused?: Refused,
 ): void => {
   const { text, values } = insertion(table, row, { returning: [] })
-  later(trx, text, values)
+  later(trx, text, values, refused)
 }
 
 const inJson = (value: unknown) => (Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value)

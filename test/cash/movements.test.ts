@@ -5,6 +5,7 @@ import type { NewMovement } from '../../db/cash/index.ts'
 import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import { asRole, balanceOf, post, refusal as stateOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
+import { roundTrips } from '../support/trips.ts'
 import { addAccount, as, makeTill, numbersOf, openTill, refusal } from './support.ts'
 import type { Till } from './support.ts'
 
@@ -55,6 +56,13 @@ describe('money in and out of an account', () => {
     const source = { type: 'payment', id: randomUUID() }
     await record({ amount: 500, source }, till.bankId)
     expect(await refusal(record({ amount: 500, source }, till.bankId))).to.equal('duplicate')
+  })
+
+  it('goes with the end of its command: others wait for the account no longer than for the commit', async () => {
+    await record({ amount: 500 }, till.bankId)
+    // The beginning with the account, the day in the books, and the movement with the end.
+    expect(await roundTrips(() => record({ amount: 500 }, till.bankId))).to.be.at.most(3)
+    expect(await numbersOf(till, till.bankId)).to.include({ movementCount: 3 })
   })
 
   it('other money is posted against its account, and turned by its reversal', async () => {

@@ -5,6 +5,7 @@ import { closeOrder } from '../../db/inventory/index.ts'
 import { done } from '../stories/inn.ts'
 import { makeHouse } from '../support/factories.ts'
 import { statementsIn } from '../support/statements.ts'
+import { roundTrips } from '../support/trips.ts'
 import { useWorld } from '../support/world.ts'
 import type { Bar } from './bar.ts'
 import { useOrders } from './orders-support.ts'
@@ -74,13 +75,15 @@ describe('Orders of an outlet over HTTP', function () {
 
   it('closes 10 lines with recipes of 10 components in 20 statements', async () => {
     const bar = await openBenchBar(await makeHouse({ units: 1, deposit: null }))
-    const [first = '', second = ''] = await openOrders(bar, 2)
+    const [first = '', second = '', third = ''] = await openOrders(bar, 3)
     const settlements = [{ type: 'payment' as const, method: 'card' as const, cashAccountId: bar.cardAccountId }]
     const closing = (id: string) => bar.byCashier((trx) => closeOrder(trx, id, settlements))
     await closing(first)
     // Its beginning is two statements here, and one where plans are kept.
     const statements = await statementsIn(() => closing(second))
     expect(statements.length, statements.map((text) => text.trim().slice(0, 100)).join('\n')).to.be.within(10, 21)
+    // Account and stock are locked in the sixth of these; others of the same bar wait for two more.
+    expect(await roundTrips(() => closing(third))).to.be.at.most(8)
   })
 
   it('changes while it is open: lines, discount and what was wasted', async () => {

@@ -6,8 +6,8 @@ import { sum } from '../../lib/amounts.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { rowsPart, writeTogether } from '../../lib/records.ts'
-import { cancelPaymentsOf, recordPayment } from '../../payment/index.ts'
-import type { RecordedMethod } from '../../payment/index.ts'
+import { cancelPaymentsOf, placeOfMoney, recordPayment } from '../../payment/index.ts'
+import type { Place, RecordedMethod, RecordedPayment } from '../../payment/index.ts'
 import { postCharges } from '../../reservations/index.ts'
 import type { PosOrderLineRow, PosOrderRow } from '../../rows.ts'
 import { PosSettlement } from '../models.ts'
@@ -134,32 +134,44 @@ const chargeFolios = async (
   return { folioId: first, settled }
 }
 
+type Paid = Extract<Due, { type: 'payment' }>
+type Taking = { given: RecordedPayment; place: Place }
+
+/** Settlements that are paid, each with the place of its money. 422 as of `placeOfMoney`. */
+const placesOf = (trx: Trx, order: PosOrderRow, settlements: readonly Due[]): Promise<Taking[]> =>
+  Promise.all(
+    settlements
+      .filter((one): one is Paid => one.type === 'payment')
+      .map(async (one) => {
+        const given = {
+          propertyId: order.propertyId,
+          method: one.method,
+          amount: one.amount,
+          currency: order.currency,
+          targetType: 'pos_order' as const,
+          targetId: order.id,
+          cashSessionId: one.cashSessionId,
+          cashAccountId: one.cashAccountId,
+          reference: one.reference,
+        }
+        return { given, place: await placeOfMoney(trx, given) }
+      }),
+  )
+
 /** Records payments, each for the order as its own target. Answers their postings. */
 const takePayments = async (
   trx: Trx,
   order: PosOrderRow,
-  { settlements, businessDate }: { settlements: readonly Due[]; businessDate: string },
+  { taking, businessDate }: { taking: readonly Taking[]; businessDate: string },
 ): Promise<{ postings: DayPosting[]; settled: Settled[] }> => {
   const postings: DayPosting[] = []
   const settled: Settled[] = []
   let { paidAmount } = order
-  for (const one of settlements) {
-    if (one.type !== 'payment') continue
-    const given = {
-      propertyId: order.propertyId,
-      method: one.method,
-      amount: one.amount,
-      currency: order.currency,
-      targetType: 'pos_order' as const,
-      targetId: order.id,
-      cashSessionId: one.cashSessionId,
-      cashAccountId: one.cashAccountId,
-      reference: one.reference,
-    }
+  for (const { given, place } of taking) {
     const target = payableOf({ ...order, paidAmount })
-    const paymentId = await recordPayment(trx, given, { businessDate, target, postings })
-    settled.push({ type: 'payment', paymentId, amount: one.amount })
-    paidAmount += one.amount
+    const paymentId = await recordPayment(trx, given, { businessDate, target, place, postings })
+    settled.push({ type: 'payment', paymentId, amount: given.amount })
+    paidAmount += given.amount
   }
   return { postings, settled }
 }
@@ -224,13 +236,14 @@ export const closeOrder = async (
   )
   const [sold, wasted] = [lines.filter(({ status }) => status === 'live'), lines.filter((line) => line.wasted)]
   // All that is read is read before the stock is locked, which other closes wait for.
-  const [, taxes, recipes, closedBy] = await Promise.all([
+  const [, taking, taxes, recipes, closedBy] = await Promise.all([
     cancelPaymentsOf(trx, 'pos_order', id),
+    placesOf(trx, order, due),
     taxesOf(trx, order, sale, businessDate),
     recipesOf(trx, [...sold, ...wasted]),
     personOf(trx),
   ])
-  const paid = await takePayments(trx, order, { settlements: due, businessDate })
+  const paid = await takePayments(trx, order, { taking, businessDate })
   const given = due.flatMap((one): Settled[] =>
     one.type === 'house' ? [{ type: 'house', reason: one.reason, amount: one.amount }] : [],
   )

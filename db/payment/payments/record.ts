@@ -156,10 +156,10 @@ const noteAllocated = async (trx: Trx, payment: PaymentRow, { allocated, late }:
 }
 
 /**
- * State of a command that records money for its own record: the day and the target are locked, the record takes all of the money by a statement of the command,
- * and the command raises the postings as its last step.
+ * State of a command that records money for its own record: the day and the target are locked, the place of the money is read, the record takes all of the money
+ * by a statement of the command, and the command raises the postings as its last step.
  */
-export type Held = { businessDate: string; target: Payable; postings: DayPosting[] }
+export type Held = { businessDate: string; target: Payable; place: Place; postings: DayPosting[] }
 
 type Recorded = { payment: PaymentRow; allocated: Allocated | null }
 
@@ -203,18 +203,15 @@ export const recordPayment = async (trx: Trx, given: RecordedPayment, held?: Hel
   const target = refOf(given)
   const businessDate = held?.businessDate ?? (await businessDay(trx, given.propertyId))
   const locked = await lockTarget(trx, given, target, held?.target)
-  const place = await placeOfMoney(trx, given)
+  const place = held?.place ?? (await placeOfMoney(trx, given))
   const receivedAt = receivedWhen(given.receivedAt, place.account.timeZone)
   await expectNewReference(trx, given, place)
   const { amount, method } = given
   const id = randomUUID()
   const made = { id, place, businessDate, receivedAt }
-  const { payment, allocated } = held
-    ? await makeTaken(trx, given, made, { target, held: held.target })
-    : await makeOffered(trx, given, made, { target, locked })
-  const movement =
+  const book = async (): Promise<BookedMovement> =>
     given.movement ??
-    (await recordMovement(
+    recordMovement(
       trx,
       {
         cashAccountId: place.account.id,
@@ -228,7 +225,11 @@ export const recordPayment = async (trx: Trx, given: RecordedPayment, held?: Hel
         ...(given.reference === undefined ? {} : { voucher: given.reference.slice(0, 60) }),
       },
       place.account,
-    ))
+    )
+  // A record that takes the money has all its locks: the day of the money is judged in the turn of the payment.
+  const [{ payment, allocated }, movement] = held
+    ? await Promise.all([makeTaken(trx, given, made, { target, held: held.target }), book()])
+    : [await makeOffered(trx, given, made, { target, locked }), await book()]
   await tell(trx, payment, allocated, target)
   const postings: DayPosting[] = [
     {
