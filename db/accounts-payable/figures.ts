@@ -4,8 +4,8 @@ import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Paging } from '../lib/paging.ts'
+import { inScope, keptTotal, readPage, where } from '../lib/paging.ts'
+import type { Paging, Part } from '../lib/paging.ts'
 import { pixRefusals } from './payments/choose.ts'
 import { payableSide } from './side.ts'
 
@@ -46,8 +46,35 @@ type InstallmentRow = {
 const today = `cast(now() at time zone b.time_zone as date)`
 const live = `(select x.payable_payment_id from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending') limit 1)`
 
+/** The number of installments that are open or settled, as it is kept; null where more is asked. */
+const totalOf = (trx: Trx, { open }: InstallmentFilter, ofHouse: readonly Part[], others: readonly Part[]) =>
+  open === undefined || others.length > 0
+    ? null
+    : keptTotal({ list: 'payable_installment', as: 'p', columns: ['tenant_id', 'property_id', 'book_id', 'status'] }, [
+        ...where('p.tenant_id = ?', contextOf(trx).tenantId),
+        ...ofHouse,
+        ...where('p.status = ?', open ? 'open' : 'settled'),
+      ])
+
 /** The schedule of what is to be paid, by due date: of approved bills, those with something open unless asked otherwise. */
 export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
+  const ofHouse = [
+    ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+    ...where('p.property_id = ?', filter.propertyId),
+    ...where('p.book_id = ?', filter.bookId),
+  ]
+  const others = [
+    // Of what is settled nothing is overdue.
+    ...(filter.overdue === undefined || (filter.open === false && !filter.overdue)
+      ? []
+      : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
+    ...(filter.inPayment === undefined
+      ? []
+      : [{ text: `${live} is ${filter.inPayment ? 'not ' : ''}null`, values: [] }]),
+    ...where('i.due_on >= ?', filter.dueFrom),
+    ...where('i.due_on <= ?', filter.dueTo),
+    ...where('p.supplier_id = ?', filter.supplierId),
+  ]
   const { rows, total } = await readPage<InstallmentRow>(
     trx,
     {
@@ -61,20 +88,11 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
           and d.status = 'approved' order by d.number desc limit 1) d on true`,
       conditions: [
         { text: `i.tenant_id = ? and p.status <> 'void' and i.amount > 0`, values: [contextOf(trx).tenantId] },
-        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+        ...ofHouse,
         ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
-        ...(filter.overdue === undefined
-          ? []
-          : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
-        ...(filter.inPayment === undefined
-          ? []
-          : [{ text: `${live} is ${filter.inPayment ? 'not ' : ''}null`, values: [] }]),
-        ...where('i.due_on >= ?', filter.dueFrom),
-        ...where('i.due_on <= ?', filter.dueTo),
-        ...where('p.supplier_id = ?', filter.supplierId),
-        ...where('p.property_id = ?', filter.propertyId),
-        ...where('p.book_id = ?', filter.bookId),
+        ...others,
       ],
+      total: totalOf(trx, filter, ofHouse, others),
       order: 'i.due_on, i.id',
     },
     filter,

@@ -4,8 +4,8 @@ import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
-import type { Page, Paging } from '../lib/paging.ts'
+import { inScope, keptTotal, readPage, where } from '../lib/paging.ts'
+import type { Page, Paging, Part } from '../lib/paging.ts'
 import { lateChargesOf } from './rules/late-charges.ts'
 import type { LateCharges } from './rules/late-charges.ts'
 import { lateChargeRates } from './settings/settings.ts'
@@ -45,8 +45,35 @@ export type InstallmentListed = Omit<InstallmentRow, 'bookId' | 'today'> & { lat
 
 const today = `cast(now() at time zone b.time_zone as date)`
 
+/** The number of installments that are open or settled, as it is kept; null where more is asked. */
+const totalOf = (trx: Trx, { open }: InstallmentFilter, ofHouse: readonly Part[], others: readonly Part[]) =>
+  open === undefined || others.length > 0
+    ? null
+    : keptTotal(
+        { list: 'receivable_installment', as: 'p', columns: ['tenant_id', 'property_id', 'book_id', 'status'] },
+        [
+          ...where('p.tenant_id = ?', contextOf(trx).tenantId),
+          ...ofHouse,
+          ...where('p.status = ?', open ? 'open' : 'settled'),
+        ],
+      )
+
 /** The schedule of what is to come in, by due date: of issued documents, those with something open unless asked otherwise. */
 export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Promise<Page<InstallmentListed>> => {
+  const ofHouse = [
+    ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+    ...where('p.property_id = ?', filter.propertyId),
+    ...where('p.book_id = ?', filter.bookId),
+  ]
+  const others = [
+    // Of what is settled nothing is overdue.
+    ...(filter.overdue === undefined || (filter.open === false && !filter.overdue)
+      ? []
+      : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
+    ...where('i.due_on >= ?', filter.dueFrom),
+    ...where('i.due_on <= ?', filter.dueTo),
+    ...where('p.customer_id = ?', filter.customerId),
+  ]
   const { total, rows } = await readPage<InstallmentRow>(
     trx,
     {
@@ -65,17 +92,11 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Pro
           text: `i.tenant_id = ? and p.status in ('issued', 'partly_paid', 'paid', 'credited', 'written_off') and i.amount > 0`,
           values: [contextOf(trx).tenantId],
         },
-        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+        ...ofHouse,
         ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
-        ...(filter.overdue === undefined
-          ? []
-          : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
-        ...where('i.due_on >= ?', filter.dueFrom),
-        ...where('i.due_on <= ?', filter.dueTo),
-        ...where('p.customer_id = ?', filter.customerId),
-        ...where('p.property_id = ?', filter.propertyId),
-        ...where('p.book_id = ?', filter.bookId),
+        ...others,
       ],
+      total: totalOf(trx, filter, ofHouse, others),
       order: 'i.due_on, i.id',
     },
     filter,

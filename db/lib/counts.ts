@@ -124,12 +124,20 @@ export const asksForCounted = (
   { list, as }: Counted,
   columns: readonly string[],
   given: { text: string; values: unknown[] },
+): boolean => asksForColumns(as, columns, given, as === list)
+
+/** Tells if conditions name nothing but such columns of an alias; `bare` ones, too, where the alias is the table itself. */
+export const asksForColumns = (
+  as: string,
+  columns: readonly string[],
+  given: { text: string; values: unknown[] },
+  bare = false,
 ): boolean => {
   const text = textOf(given.text, given.values).replaceAll(/'[^']*'/g, '')
   if (text.includes('"')) return false
   return [...text.matchAll(names)].every(([, table, name = '']) =>
     table === undefined
-      ? words.has(name.toLowerCase()) || (as === list && columns.includes(name))
+      ? words.has(name.toLowerCase()) || (bare && columns.includes(name))
       : table === as && columns.includes(name),
   )
 }

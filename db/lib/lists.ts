@@ -137,7 +137,11 @@ const allOf = (parts: readonly Part[]): [text: string, bindings: string[]] => [
  * The number of records that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. As `readPage`
  * does it.
  */
-const totalOf = (list: CountedList, parts: readonly Part[], rows: (parts: readonly Part[]) => Knex.QueryBuilder) => {
+const totalOf = (
+  list: CountedList,
+  parts: readonly Part[],
+  numberOf: (parts: readonly Part[]) => Knex.QueryBuilder,
+) => {
   const plain = parts.filter((part) => part.fact === undefined)
   const on = parts.filter((part) => part.fact?.is === true)
   const off = parts.flatMap((part) => (part.fact?.is === false ? [part.fact] : []))
@@ -158,7 +162,7 @@ const totalOf = (list: CountedList, parts: readonly Part[], rows: (parts: readon
     text: `(${off.map(({ text }) => `(${text})`).join(' or ')})`,
   }
   const isSum = off.length === 1 && !first && off[0]?.counted !== undefined
-  const less = isSum ? sumOf(off[0]!.counted!) : rows([...plain, ...on, without]).count({ total: '*' })
+  const less = isSum ? sumOf(off[0]!.counted!) : numberOf([...plain, ...on, without])
   return builder.select(builder.raw('(?) - (?) as total', [kept, less]))
 }
 
@@ -200,11 +204,10 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
     const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
     const query = (of: readonly Part[] = parts) =>
       of.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
-    const rowsOf = (of: readonly Part[]) => query(of).toKnexQuery()
+    const numberOf = (of: readonly Part[]) => query(of).count({ total: '*' }).toKnexQuery()
     const count = shaped(
       `${list} count ${conditions}`,
-      () =>
-        (counted === undefined ? null : totalOf(counted, parts, rowsOf)) ?? query().count({ total: '*' }).toKnexQuery(),
+      () => (counted === undefined ? null : totalOf(counted, parts, numberOf)) ?? numberOf(parts),
     )
     const sorted = orderOf(sort)
     const by = sorted.map(({ column, order: way }) => `${column} ${way}`).join()

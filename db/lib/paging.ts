@@ -2,7 +2,7 @@ import { whereOf } from './conditions.ts'
 import type { Columns, Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
-import { asksForCounted, countsOf } from './counts.ts'
+import { asksForColumns, asksForCounted, countsOf } from './counts.ts'
 import type { Counted, CountedFact } from './counts.ts'
 
 /** A part of a statement, with what its question marks stand for. */
@@ -109,6 +109,20 @@ const sumOf = (trx: AnyTrx, { counted, conditions }: Asked, of?: CountedFact): P
     text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? list}' and ${conditions.text}`,
     values: conditions.values,
   }
+}
+
+/** The sum of a list that is kept under a name of its own, by columns that its conditions name under the alias; null where these ask for more. */
+export const keptTotal = (
+  { list, as, columns }: { list: string; as: string; columns: readonly string[] },
+  conditions: readonly Part[],
+): Part | null => {
+  const { text, values } = allOf(conditions)
+  return asksForColumns(as, columns, { text, values })
+    ? {
+        text: `select coalesce(sum(${as}.n), 0)::bigint as total from list_count ${as} where ${as}.list = '${list}' and ${text}`,
+        values,
+      }
+    : null
 }
 
 /** The rows that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. */

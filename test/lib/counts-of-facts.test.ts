@@ -69,21 +69,27 @@ describe('Counts of facts', function () {
         201,
       )
     await world.drain({ starts: 2_000 })
-    const copied = (table: string, changed = {}, original = 'true') =>
-      world.database.admin.transaction((trx) =>
-        makeRows(trx, table, {
-          tenantId: house.tenantId,
-          from: 1,
-          until: 41,
-          changed,
-          original,
-          of: {},
-          growing: new Set(),
-        }),
-      )
+    const ofHouse = (growing: string[] = []) => ({
+      tenantId: house.tenantId,
+      from: 1,
+      until: 41,
+      of: {},
+      growing: new Set(growing),
+    })
+    const copied = (table: string, changed = {}, original = 'true', growing: string[] = []) =>
+      world.database.admin.transaction((trx) => makeRows(trx, table, { ...ofHouse(growing), changed, original }))
     await copied('supplier', { country_code: 'one.country_code' })
     await copied('customer', { guest_id: 'null', country_code: 'one.country_code' })
     await copied('payable', { source: 'one.source', payee_key: 'one.payee_key' }, `status = 'draft'`)
+    await copied('payable_installment', {}, 'settled = 0', ['payable'])
+    const issued = `status = 'issued' and settled + credited + written_off = 0`
+    await world.database.admin.transaction(async (trx) => {
+      await makeRows(trx, 'receivable', { ...ofHouse(), original: issued })
+      await makeRows(trx, 'receivable_installment', {
+        ...ofHouse(['receivable']),
+        original: `receivable_id in (select id from receivable where ${issued})`,
+      })
+    })
     await copied('supplier_credit', { payee_key: 'one.payee_key', number: `'N' || n` })
     await copied('receipt', { source_type: 'one.source_type' }, 'customer_id is not null')
     await copied('payment', { cash_account_id: 'one.cash_account_id' })
@@ -121,6 +127,15 @@ describe('Counts of facts', function () {
     })
 
   it('tell how many rows have facts and have not, also beside other filters', async () => {
+    const each = (table: string) =>
+      `from (select id, row_number() over (order by id) as n from ${table} where tenant_id = :tenantId) x where t.id = x.id`
+    await rows(
+      `update receipt t set customer_id = case when n % 2 = 0 then :customerId::uuid end, allocated = case when n % 4 < 2 then amount else 0 end ${each('receipt')}`,
+    )
+    await rows(
+      `update payment t set late = n % 2 = 0, allocated_amount = case when n % 4 < 2 then captured_amount else 0 end ${each('payment')}`,
+    )
+    await expectRight()
     const payables = 'accounts-payable/payables'
     const asked: readonly (readonly [path: string, table: string, condition: string])[] = [
       ['accounts-payable/suppliers?blocked=true', 'supplier', 'payments_blocked'],
@@ -158,6 +173,7 @@ describe('Counts of facts', function () {
       ['payments?late=true', 'payment', 'late'],
       ['payments?late=false&status=captured', 'payment', `not late and status = 'captured'`],
       ['payments?unallocated=true&late=false', 'payment', 'not late and allocated_amount < captured_amount'],
+      ['payments?unallocated=false&late=false', 'payment', 'not late and allocated_amount = captured_amount'],
       ['payments?unallocated=false&late=true', 'payment', 'late and allocated_amount = captured_amount'],
     ]
     for (const [path, table, condition] of asked) {
@@ -169,5 +185,86 @@ describe('Counts of facts', function () {
       expect([meta.total, data.length], path).to.deep.equal([found?.n, found?.n])
       expect(found?.n, path).to.be.above(0)
     }
+  })
+
+  for (const [document, statuses] of Object.entries({ payable: ['draft'], receivable: ['issued'] }))
+    it(`of installments are those of ${document}s, while they are settled, voided and moved to a house at once`, async () => {
+      const table = `${document}_installment`
+      const those = (which: number) =>
+        `tenant_id = :tenantId and status in ('${statuses.join(`', '`)}') and abs(hashtext(id::text)) % 3 in (${which}, 2)`
+      /** Commands hold a document before they change anything of it. */
+      const change = (which: number, text: string) =>
+        house.inHouse(async (trx) => {
+          const held = await sql<{ id: string }>(
+            trx,
+            `select id from ${document} where ${those(which)} order by id for no key update`,
+            { tenantId: house.tenantId },
+          )
+          await sql(trx, text, { ids: held.map(({ id }) => id), propertyId: house.propertyId, today: house.today })
+        })
+      const settle = (which: number) =>
+        change(
+          which,
+          `update ${table} set settled = case settled when 0 then amount else 0 end where ${document}_id = any(:ids)`,
+        )
+      const move = (which: number) =>
+        change(
+          which,
+          `update ${document} set property_id = case when property_id is null then :propertyId::uuid end where id = any(:ids)`,
+        )
+      const fold = () => inPlatform((trx) => sql(trx, `select fold_list_counts(1)`))
+      await Promise.all([settle(0), move(1), settle(1), move(0), fold()])
+      await expectRight()
+      const voided = `status = 'void', voided_on = :today, void_reason = 'A mistake'`
+      await Promise.all([
+        settle(0),
+        change(1, `update ${document} set ${voided} where id = any(:ids) and abs(hashtext(id::text)) % 3 = 1`),
+        fold(),
+      ])
+      await expectRight()
+      await change(0, `update ${document} set property_id = :propertyId where id = any(:ids)`)
+      await expectRight()
+      const path = document === 'payable' ? 'accounts-payable/installments' : 'accounts-receivable/installments'
+      for (const [query, condition] of [
+        ['open=false', 'i.open = 0'],
+        ['open=true', 'i.open > 0'],
+        ['open=false&overdue=false', 'i.open = 0'],
+        [`open=false&propertyId=${house.propertyId}`, 'i.open = 0 and d.property_id is not null'],
+        [`open=true&propertyId=${house.propertyId}`, 'i.open > 0 and d.property_id is not null'],
+      ]) {
+        const [found] = await rows<{ n: number }>(
+          `select count(*)::int as n from ${table} i join ${document} d on d.tenant_id = i.tenant_id and d.id = i.${document}_id
+           where i.tenant_id = :tenantId and d.status not in ('void'${document === 'payable' ? '' : `, 'draft', 'unbilled'`}) and ${condition}`,
+        )
+        await forgetLimits(world)
+        const { meta, data } = done(await owner.get(`${path}?${query}&limit=100`))
+        expect([meta.total, data.length], query).to.deep.equal([found?.n, found?.n])
+        expect(found?.n, query).to.be.above(0)
+      }
+    })
+
+  it('of what is overdue are those whose day has passed where the book is', async () => {
+    const overdue = `i.open > 0 and i.due_on < :today and d.status in ('issued', 'partly_paid')`
+    await rows(
+      `update receivable_installment i set due_on = due_on - 60 from receivable d
+       where d.tenant_id = i.tenant_id and d.id = i.receivable_id and i.tenant_id = :tenantId and abs(hashtext(i.id::text)) % 3 > 0`,
+    )
+    const of = (column: string) =>
+      `(select d.${column} from receivable d join receivable_installment i on i.tenant_id = d.tenant_id and i.receivable_id = d.id
+        where d.tenant_id = :tenantId and ${overdue})`
+    for (const [path, table, column] of [
+      ['accounts-receivable/receivables', 'receivable', 'id'],
+      ['accounts-receivable/customers', 'customer', 'customer_id'],
+    ] as const)
+      for (const is of [true, false]) {
+        const [found] = await rows<{ n: number }>(
+          `select count(*)::int as n from ${table} where tenant_id = :tenantId and ${is ? '' : 'not '}id in ${of(column)}`,
+          { today: house.today },
+        )
+        await forgetLimits(world)
+        const { meta, data } = done(await owner.get(`${path}?overdue=${is}&limit=100`))
+        expect([meta.total, data.length], `${path} ${is}`).to.deep.equal([found?.n, found?.n])
+        expect(found?.n, `${path} ${is}`).to.be.above(0)
+      }
   })
 })

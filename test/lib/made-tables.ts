@@ -147,7 +147,11 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   bank_statement_line: { amount: '-100 * n' },
   customer: { guest_id: 'null', on_hold: some },
   cash_transfer: { source_id: 'null' },
-  privacy_request: { kind: `'access'`, guest_id: 'gen_random_uuid()' },
+  privacy_request: {
+    kind: `'access'`,
+    guest_id: 'gen_random_uuid()',
+    status: `case when ${few} then 'received' else 'completed' end`,
+  },
   payment_exception: { kind: `'outcome_unknown'` },
   housekeeping_task: { kind: `'departure'`, status: `'open'` },
   // Facts that are true of half of the rows.

@@ -36,6 +36,19 @@ const derived: Readonly<Record<string, Source>> = {
     from: `(select l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, l.period_id from journal_line l
       join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id)`,
   },
+  ...Object.fromEntries(
+    [
+      ['payable', `status <> 'void'`],
+      ['receivable', `status in ('issued', 'partly_paid', 'paid', 'credited', 'written_off')`],
+    ].map(([document, listed]) => [
+      `${document}_installment`,
+      {
+        columns: ['property_id', 'book_id', 'status'],
+        from: `(select i.tenant_id, d.property_id, d.book_id, case when i.open > 0 then 'open' else 'settled' end as status from ${document}_installment i
+          join (select * from ${document} where ${listed}) d on d.tenant_id = i.tenant_id and d.id = i.${document}_id where i.amount > 0)`,
+      },
+    ]),
+  ),
   automation_message: {
     columns: ['automation_id', 'status', 'kind', 'day'],
     from: `(select tenant_id, automation_id, case when status in ('delivered', 'read') then 'delivered' when status in ('failed', 'suppressed') then status

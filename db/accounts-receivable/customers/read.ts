@@ -7,13 +7,8 @@ import { readRow } from '../../lib/records.ts'
 import { idsLike, partly } from '../../lib/words.ts'
 import { Customer } from '../models.ts'
 import { identityOfCustomer } from './erasure.ts'
+import { inDefault } from '../overdue.ts'
 import { openReach } from './reach.ts'
-
-/** SQL: the customer has an open installment whose day has passed in the zone of the book. */
-const isOverdue = `exists (select from receivable r join book b on b.tenant_id = r.tenant_id and b.id = r.book_id
-  join receivable_installment i on i.tenant_id = r.tenant_id and i.receivable_id = r.id and i.open > 0
-    and i.due_on < cast(now() at time zone b.time_zone as date)
-  where r.tenant_id = customer.tenant_id and r.customer_id = customer.id and r.status in ('issued', 'partly_paid'))`
 
 /** A customer with its contacts, what of its open amounts is overdue, unbilled, and there as money, and what `kept` has of one that is erased. 404. */
 export const readCustomer = async (trx: Trx, id: string) => {
@@ -46,7 +41,7 @@ const page = pageOf(Customer, {
     status: equal('status'),
     onHold: fact('on_hold', 'customer_held'),
     guestId: matching<string>(isOfGuest('guest_id')),
-    overdue: matching<boolean>(`${isOverdue} = ?`),
+    overdue: fact(`id in ${inDefault('r.customer_id')}`),
   },
 })
 

@@ -2,9 +2,10 @@ import { searchTerm } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
+import { fact, inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
 import { byIds, idsLike, partly } from '../../lib/words.ts'
+import { inDefault } from '../overdue.ts'
 import type { ReceivableRecord } from '../models.ts'
 
 export const receivableSorts = {
@@ -38,10 +39,6 @@ export type ReceivableFilter = Paging & {
 const dueIn = (comparison: string) =>
   `exists (select from receivable_installment i where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
 
-/** SQL: the document has an open installment whose day has passed in the zone of its book. */
-const isOverdue = `(p.status in ('issued', 'partly_paid') and exists (select from receivable_installment i
-  where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.open > 0 and i.due_on < cast(now() at time zone b.time_zone as date)))`
-
 /** A page of documents that the caller may read, the latest first. `number` is shown with its prefix, and found so. */
 export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promise<Page<ReceivableListed>> =>
   readPage<ReceivableListed>(
@@ -49,8 +46,7 @@ export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promi
     {
       columns: `p.*, jsonb_build_object('id', c.id, 'name', c.legal_name) as customer,
         (select min(i.due_on) from receivable_installment i where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.open > 0) as due_on`,
-      from: `receivable p join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id
-        join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`,
+      from: `receivable p join customer c on c.tenant_id = p.tenant_id and c.id = p.customer_id`,
       counted: { list: 'receivable', as: 'p' },
       conditions: [
         { text: 'p.tenant_id = ?', values: [contextOf(trx).tenantId] },
@@ -64,9 +60,6 @@ export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promi
         ...where('p.issued_on <= ?', filter.issuedTo),
         ...where(dueIn('>='), filter.dueFrom),
         ...where(dueIn('<='), filter.dueTo),
-        ...(filter.overdue === undefined
-          ? []
-          : [{ text: filter.overdue ? isOverdue : `not ${isOverdue}`, values: [] }]),
         ...where(
           `exists (select from receivable_line l where l.tenant_id = p.tenant_id and l.receivable_id = p.id and l.folio_id = ?)`,
           filter.folioId,
@@ -87,6 +80,7 @@ export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promi
               ),
             ]),
       ],
+      facts: fact(filter.overdue, `p.id in ${inDefault('r.id')}`),
       order: orderBy(filter.sort, receivableSorts, 'p.id', ['total', 'open']),
     },
     filter,

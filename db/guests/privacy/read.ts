@@ -1,7 +1,7 @@
 import { notFound } from '../../../config/errors.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { equal, matching, pageOf } from '../../lib/lists.ts'
+import { equal, fact, matching, pageOf } from '../../lib/lists.ts'
 import { tenantDay } from '../day.ts'
 import { groupOf, isOfGuest } from '../resolve.ts'
 import { planOf } from './plan.ts'
@@ -38,7 +38,7 @@ const list = pageOf(PrivacyRequest, {
     status: equal('status'),
     kind: equal('kind'),
     guestId: matching<string>(isOfGuest('guest_id')),
-    overdue: matching<boolean>(`(${overdue}) = ?`),
+    overdue: fact(overdue),
   },
 })
 
