@@ -1,5 +1,5 @@
 import { ledgerEntryPosted, postingEventParked } from '../../config/events/financial.ts'
-import { contextOf, prepared } from '../lib/connection.ts'
+import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emitAll } from '../lib/events.ts'
 import { totalOf } from './entries.ts'
@@ -36,7 +36,7 @@ const claimed = `e.id, e.event, e.property_id, e.source_id, e.source_seq, e.post
 
 /** Events of a book that are not posted, parked ones too, in their order; at most 5,000. Locks nothing. */
 export const waitingEvents = (trx: Trx, bookId: string) =>
-  prepared<Claimed>(
+  sql<Claimed>(
     trx,
     `select ${claimed} from posting_event e left join posting_event o on o.tenant_id = e.tenant_id and o.id = e.reverses_event_id
      where e.tenant_id = ? and e.book_id = ? and e.status in ('pending', 'failed', 'parked') order by e.seq limit 5000`,
@@ -44,7 +44,7 @@ export const waitingEvents = (trx: Trx, bookId: string) =>
   )
 
 export const claim = (trx: Trx, bookId: string, limit: number, eventId: string | null) =>
-  prepared<Claimed>(
+  sql<Claimed>(
     trx,
     `select ${claimed}
      from posting_event e
@@ -90,7 +90,7 @@ export const stateOf = (claimed: Claimed, outcome: Outcome) => {
 }
 
 export const writeStates = async (trx: Trx, states: readonly ReturnType<typeof stateOf>[]) => {
-  await prepared(
+  await sql(
     trx,
     `update posting_event e set status = v.status, attempts = v.attempts, entry_id = v.entry_id, error_code = v.error_code, error_message = v.error_message,
        rule_ids = array(select jsonb_array_elements_text(v.rule_ids)::uuid), next_at = now() + v.wait_ms * interval '1 millisecond'

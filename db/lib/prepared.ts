@@ -109,8 +109,11 @@ export const givenUp = (connection: object, names: Iterable<string>): string[] =
   return gone
 }
 
-/** Plans of a new connection last ten seconds, then twice as long each time, up to a minute: by then the tables of its first plans were analysed. */
-const plansLastMs = { first: 10_000, longest: 60_000 }
+/**
+ * Plans of a new connection last ten seconds, then twice as long each time: by then the tables of its first plans were analysed, which makes PostgreSQL plan anew by
+ * itself. A house asks little in a minute: of plans that lasted no longer it would use few twice.
+ */
+const plansLastMs = { first: 10_000, longest: 600_000 }
 const plannedAt = new WeakMap<Connection, { at: number; lastMs: number }>()
 
 /**

@@ -26,7 +26,7 @@ export const sql = async <Row = Record<string, unknown>>(
 }
 
 /**
- * Rows of a statement that runs again and again, columns in camelCase: each connection plans it once in ten seconds, which for many is most of their cost. A text
+ * Rows of a statement that runs again and again, columns in camelCase: each connection keeps its plan, and planning is most of the cost of many. A text
  * may vary by which of a few parts it has, never by values or by the number of them; one text may not bind different types. Statements that are asked for
  * without waiting in between, as by `Promise.all`, go together, in the order in which they were asked.
  */

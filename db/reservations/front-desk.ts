@@ -124,11 +124,15 @@ const unitColumn = `(
     and a.status in ('proposed', 'locked', 'occupied', 'ended')
   order by not (a.starts_on <= k.day and a.ends_on > k.day), a.status = 'ended', a.starts_on desc, u.name limit 1)`
 
+// Names stand apart from the joins, whose orders are many to weigh as it is.
 const rowsOf = `
   select r.id, b.number || '-' || r.position as number, r.booking_id, r.status, r.arrival, r.departure, r.arrival_time, r.departure_time, r.adults,
-    r.children_ages, r.primary_guest_id, r.currency, r.version, r.unit_type_id, t.name as unit_type_name, ${guestName} as guest_name, g.language, g.tags,
-    case when b.group_id is not null then jsonb_build_object('groupId', b.group_id, 'name', e.name) end as "group",
-    case when b.company_id is not null then jsonb_build_object('companyId', b.company_id, 'name', c.legal_name) end as company,
+    r.children_ages, r.primary_guest_id, r.currency, r.version, r.unit_type_id,
+    (select t.name from unit_type t where t.tenant_id = r.tenant_id and t.id = r.unit_type_id) as unit_type_name, ${guestName} as guest_name, g.language, g.tags,
+    case when b.group_id is not null then jsonb_build_object('groupId', b.group_id, 'name',
+      (select e.name from booking_group e where e.tenant_id = b.tenant_id and e.id = b.group_id)) end as "group",
+    case when b.company_id is not null then jsonb_build_object('companyId', b.company_id, 'name',
+      (select c.legal_name from company c where c.tenant_id = b.tenant_id and c.id = b.company_id)) end as company,
     ${flagsColumn}, ${unitColumn} as unit, coalesce(f.balance, 0)::bigint as balance,
     case when r.status in ('confirmed', 'checked_in') then greatest(0, coalesce((
       select sum(d.amount - d.waived_amount) from deposit d where d.tenant_id = r.tenant_id and d.reservation_id = r.id and d.due_at <= now()), 0)
@@ -138,9 +142,6 @@ const rowsOf = `
   join reservation r on r.id = page.id
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
-  join unit_type t on t.tenant_id = r.tenant_id and t.id = r.unit_type_id
-  left join company c on c.tenant_id = b.tenant_id and c.id = b.company_id
-  left join booking_group e on e.tenant_id = b.tenant_id and e.id = b.group_id
   left join guest g on g.tenant_id = r.tenant_id and g.id = r.primary_guest_id
   left join lateral (select sum(o.balance) as balance, sum(o.credits) as credits from folio o
     where o.tenant_id = r.tenant_id and o.reservation_id = r.id) f on true

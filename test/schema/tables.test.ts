@@ -103,6 +103,22 @@ describe('every table', () => {
     expect(loose).to.deep.equal([])
   })
 
+  it('has no index that another begins with', async () => {
+    const repeated = await found(
+      `with listed as (
+         select relname, indrelid, indexrelid, indisunique, indkey::text || ' ' as keys, indclass::text || ' ' as classes, indoption::text || ' ' as options,
+           coalesce(pg_get_expr(indpred, indrelid), '') as condition
+         from pg_index join pg_class on oid = indexrelid
+         where relnamespace = 'public'::regnamespace and not relispartition and relam = (select oid from pg_am where amname = 'btree') and indexprs is null)
+       select a.relname as found from listed a join listed b on a.indrelid = b.indrelid and a.indexrelid <> b.indexrelid
+       where not a.indisunique and starts_with(b.keys, a.keys) and starts_with(b.classes, a.classes) and starts_with(b.options, a.options)
+         -- Few rows of a table are found sooner in an index of those alone, unless it only leaves out where its column is empty.
+         and (b.condition = a.condition or b.condition = '' and a.condition = format('(%s IS NOT NULL)', split_part(pg_get_indexdef(a.indexrelid, cardinality(string_to_array(trim(a.keys), ' ')), true), ' ', 1)))
+       order by 1`,
+    )
+    expect(repeated).to.deep.equal([])
+  })
+
   it('has an index behind each foreign key', async () => {
     const bare = await found(
       `select k.conrelid::regclass || ' (' || (select string_agg(a.attname, ', ' order by n) from unnest(k.conkey) with ordinality as c (attnum, n)
