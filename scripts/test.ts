@@ -10,7 +10,8 @@ import { events } from '../config/events/all.ts'
  * The whole suite, in two runs side by side where there are two cores: much of it waits for locks and processes. Each has a PostgreSQL
  * and a Redis of its own, and takes the next file when it has ended one, the dearest first, so that both end together. The cost of each
  * module stands at the end, then the failures of all files. `--runs=N` makes N runs; `--record` keeps the cost of each file in
- * test/seconds.json, which says what is dear. Types of events that no test has raised are named. Other arguments go to Mocha, in one run.
+ * test/seconds.json, which says what is dear; with either, folders and files may be named. Types of events that no test has raised are
+ * named. Other arguments go to Mocha, in one run.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url))
 const children: ChildProcess[] = []
@@ -53,26 +54,34 @@ const ending = (child: ChildProcess): Promise<number> =>
 const asked = process.argv.slice(2)
 const own = /^--(?:record|runs=(\d+))$/
 const given = asked.filter((argument) => !own.test(argument))
-if (given.length > 0) {
+if (given.length > 0 && given.length === asked.length) {
   const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
   process.exit(await ending(start([mocha, ...given], 'ignore')))
 }
 
-/** The seconds that each file took when they were last recorded, by its name below test/. A file without a record weighs by its size. */
+const isAsked = (file: string): boolean =>
+  given.length === 0 || given.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/')))
+
+/**
+ * The seconds that each file took when they were last recorded, by its name below test/. A file without a record weighs by its size, and
+ * ten seconds at least: a short one may stand for hundreds of tests.
+ */
 const recordFile = join(checkout, 'test/seconds.json')
 const recorded = JSON.parse(readFileSync(recordFile, 'utf8')) as Record<string, number>
 const secondsPerByte = 0.000_4
 const nameOf = (file: string) => file.replace(/^test\/|\.test\.ts$/g, '')
 const weightOf = (file: string): number =>
-  recorded[nameOf(file)] ?? statSync(join(checkout, file)).size * secondsPerByte
+  recorded[nameOf(file)] ?? Math.max(10, statSync(join(checkout, file)).size * secondsPerByte)
 
 const queue = readdirSync(join(checkout, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => join('test', file))
+  .filter(isAsked)
   .toSorted()
   .map((file) => ({ file, weight: weightOf(file) }))
   .toSorted((a, b) => b.weight - a.weight)
   .map(({ file }) => file)
+if (queue.length === 0) throw new Error(`no test file is named by ${given.join(' ')}`)
 
 const scratch = mkdtempSync(join(tmpdir(), 'pousada-test-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
@@ -135,9 +144,11 @@ const shares = (): string => {
     .join('\n')
 }
 
+/** Files that were not asked for keep what they had. */
 const record = () => {
-  const rounded = ended.map(({ file, seconds }) => [nameOf(file), Math.round(seconds * 10) / 10] as const)
-  const sorted = rounded.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const kept = Object.entries(recorded).filter(([name]) => existsSync(join(checkout, `test/${name}.test.ts`)))
+  const found = ended.map(({ file, seconds }) => [nameOf(file), Math.round(seconds * 10) / 10] as const)
+  const sorted = [...new Map([...kept, ...found])].toSorted(([a], [b]) => (a < b ? -1 : 1))
   writeFileSync(recordFile, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
 }
 
@@ -151,7 +162,7 @@ const total = (of: 'passes' | 'failures' | 'pending') => ended.reduce((sum, each
 const isWhole = held.every(Boolean) && total('failures') === 0 && queue.length === 0
 if (isWhole && asked.includes('--record')) record()
 const unraised = events.map(({ type }) => type).filter((type) => !raised.has(type))
-if (unraised.length > 0)
+if (given.length === 0 && unraised.length > 0)
   console.log(`\n== ${unraised.length} types of events that no test raised\n${unraised.join('\n')}`)
 const failed = ended.filter(({ failures }) => failures > 0)
 if (failed.length > 0)
