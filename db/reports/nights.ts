@@ -161,24 +161,33 @@ export const capacityBy = (
 
 /** Stays by their arrival, and those that left in the range by their day of departure. Only stays that were confirmed at some time count. */
 export const staysBy = (trx: Trx, of: readonly House[], range: Range, by: Dimension): Promise<Keyed<Stays>[]> => {
-  const key = (date: string) => (by === 'date' ? date : stayKey(by))
-  const from = `from house h join property y on y.tenant_id = :tenantId and y.id = h.id
-       join reservation r on r.tenant_id = y.tenant_id and r.property_id = h.id and r.confirmed_at is not null`
-  const joined = by === 'date' ? '' : stayFacts
+  const inRange = (day: string) => `${day} between cast(:from as date) and cast(:to as date)`
+  const found = (where: string) =>
+    `select r.id from house h join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and ${where}`
+  const key = (date: string) => (by === 'date' ? `${date}::text` : by === 'property' ? 's.property_id::text' : 's.key')
+  const hasKey = by !== 'date' && by !== 'property'
+  const left = `s.status = 'checked_out' and ${inRange('s.check_out_business_date')}`
+  // The key of a stay is looked for once, though it may both arrive and leave in the range.
   return sql(
     trx,
-    `with ${houses}
-     select cast(key as text) as key, cast(sum(arrivals) as bigint) as arrivals, cast(sum(cancelled) as bigint) as cancelled,
+    `with ${houses},
+     found as (${found(inRange('r.arrival'))} union ${found(`r.status = 'checked_out' and ${inRange('r.check_out_business_date')}`)}),
+     stay as materialized (
+       select r.tenant_id, r.id, r.status, r.arrival, r.check_out_business_date, r.confirmed_at, r.property_id,
+         ${hasKey ? `cast(${stayKey(by)} as text)` : 'null'} as key
+       from found d join reservation r on r.tenant_id = :tenantId and r.id = d.id and r.confirmed_at is not null
+       ${hasKey ? stayFacts : ''})
+     select key, cast(sum(arrivals) as bigint) as arrivals, cast(sum(cancelled) as bigint) as cancelled,
        cast(sum(no_shows) as bigint) as no_shows, cast(sum(lead_days) as bigint) as lead_days, cast(sum(departed) as bigint) as departed,
        cast(sum(departed_nights) as bigint) as departed_nights
      from (
-       select ${key('r.arrival')} as key, 1 as arrivals, (r.status = 'cancelled')::int as cancelled, (r.status = 'no_show')::int as no_shows,
-         greatest(0, r.arrival - cast(r.confirmed_at at time zone y.timezone as date)) as lead_days, 0 as departed, 0 as departed_nights
-       ${from} and r.arrival between cast(:from as date) and cast(:to as date) ${joined}
+       select ${key('s.arrival')} as key, 1 as arrivals, (s.status = 'cancelled')::int as cancelled, (s.status = 'no_show')::int as no_shows,
+         greatest(0, s.arrival - cast(s.confirmed_at at time zone y.timezone as date)) as lead_days, 0 as departed, 0 as departed_nights
+       from stay s join property y on y.tenant_id = s.tenant_id and y.id = s.property_id where ${inRange('s.arrival')}
        union all
-       select ${key('r.check_out_business_date')}, 0, 0, 0, 0, 1, (select count(*)::int from reservation_night n where n.tenant_id = r.tenant_id
-         and n.reservation_id = r.id and n.status <> 'released')
-       ${from} and r.status = 'checked_out' and r.check_out_business_date between cast(:from as date) and cast(:to as date) ${joined}) s
+       select ${key('s.check_out_business_date')}, 0, 0, 0, 0, 1, (select count(*)::int from reservation_night n where n.tenant_id = s.tenant_id
+         and n.reservation_id = s.id and n.status <> 'released')
+       from stay s where ${left}) s
      group by key`,
     bound(trx, of, range),
   )

@@ -53,6 +53,8 @@ export type Reading<Row extends object = object> = {
   columns: readonly Column[]
   /** Rows of a file that one row makes. */
   flat: (row: Row) => FileRow[]
+  /** Rows of a file that come after those of all rows, where its totals have more than one. */
+  tail?: () => FileRow[]
   /** The last row of a file. */
   foot: () => FileRow | null
   /** Charts of its file, where people would rather look than read. */

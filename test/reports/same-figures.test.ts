@@ -121,6 +121,7 @@ describe('a report says the same', () => {
         rows.push(row)
         cells.push(...reading.flat(row))
       }
+      cells.push(...(reading.tail?.() ?? []))
       const foot = reading.foot()
       return { columns: reading.columns, rows, totals: reading.totals(), cells: foot ? [...cells, foot] : cells }
     })
@@ -134,6 +135,24 @@ describe('a report says the same', () => {
     expect(status, JSON.stringify(body)).to.equal(200)
     return body as { data: object[]; totals: object }
   }
+
+  it('in its files as in its reply: tasks by kind, and conditions of days without tasks', async () => {
+    const { cells, rows, totals } = await readingOf('housekeeping', parametersOf('housekeeping'))
+    const { kinds, days } = totals as {
+      kinds: object[]
+      days: { date: string; conditions: { units: number }[] }[]
+    }
+    const ofRows = (rows as { kinds: { planned: number }[] }[]).flatMap((row) => row.kinds)
+    expect(ofRows.length).to.be.greaterThan(0)
+    const told = cells.filter((cell) => cell['taskKind'] !== undefined)
+    expect(told.map((cell) => cell['planned'])).to.deep.equal(
+      [...ofRows, ...(kinds as { planned: number }[])].map(({ planned }) => planned),
+    )
+    expect(days.length).to.be.greaterThan(1)
+    expect(
+      cells.filter((cell) => cell['condition'] !== undefined).map((cell) => [cell['date'], cell['units']]),
+    ).to.deep.equal(days.flatMap(({ date, conditions }) => conditions.map(({ units }) => [date, units])))
+  })
 
   for (const key of reportKeys)
     it(`at once, in JSON, CSV, XLSX and PDF: ${key}`, async () => {

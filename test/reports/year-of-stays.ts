@@ -71,7 +71,7 @@ const pick = (text: string, values: Record<string, unknown>) =>
 const statements = [
   `create temp table made on commit drop as
    select gen_random_uuid() as id, gen_random_uuid() as folio_id, x.*,
-     case when x.dice % 3 = 0 then md5(cast(:propertyId as text) || ' ' || (x.day + 1000) / 17 || ' ' || x.n % 2)::uuid else gen_random_uuid() end as booking_id,
+     case when x.dice % 3 = 0 then md5(cast(:propertyId as text) || ' ' || (x.day + 1000) / 17 || ' ' || x.n / 2)::uuid else gen_random_uuid() end as booking_id,
      cast(:today as date) + x.day as arrival, cast(:today as date) + x.day + x.nights as departure,
      case when x.dice < 10 then 'cancelled' when x.dice < 13 then 'no_show' when x.day >= 0 then 'confirmed'
        when x.day + x.nights > 0 then 'checked_in' else 'checked_out' end as status,
@@ -111,7 +111,7 @@ const statements = [
    where m.status like 'checked%'`,
   `insert into night_fact (tenant_id, property_id, business_date, stay_date, reservation_id, kind, source_type, source_id, unit_type_id, rate_plan_id,
      market_segment, source, country_code, unit_nights, adults, children, free, room_revenue, included_tax, commission)
-   select :tenantId, :propertyId, l.business_date, l.business_date, m.id, 'night', 'folio_line', l.id, m.unit_type_id, m.rate_plan_id, m.segment, m.source, 'BR',
+   select :tenantId, :propertyId, l.business_date, l.business_date, m.id, 'night', 'folio_line', l.id, m.unit_type_id, m.rate_plan_id, m.segment, m.source, case when m.dice % 2 = 0 then 'PT' else 'AR' end,
      1, 2, 0, case when m.segment in ('complimentary', 'house_use') then m.segment else 'none' end, l.amount, 952, m.dice
    from made m join folio_line l on l.tenant_id = :tenantId and l.folio_id = m.folio_id and l.category = 'room'`,
   `insert into on_the_books_change (tenant_id, property_id, stay_date, changed_on, reservation_id, unit_type_id, rate_plan_id, market_segment, source,

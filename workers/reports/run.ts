@@ -79,6 +79,10 @@ const fileOf = async (
         count(1)
         yield flat
       }
+    for (const flat of reading.tail?.() ?? []) {
+      count(1)
+      yield flat
+    }
   }
   const source: Source = {
     title: reportOf(run.report).name[run.locale],

@@ -3,7 +3,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { daysAsked, housesOf, metaOfHouses } from '../houses.ts'
 import type { House } from '../houses.ts'
-import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
+import type { Asked, ColumnKind, FileRow, Reading, Sight, Window } from '../reading.ts'
 import type { Range } from '../rules/dates.ts'
 import { summedUp } from '../rules/operating.ts'
 import { ratioOf } from '../rules/vectors.ts'
@@ -44,8 +44,8 @@ export type Conditions = { date: string; propertyId: string; conditions: { condi
 
 const none: Counts = { planned: 0, done: 0, failed: 0, skipped: 0, timed: 0, minutes: 0, passed: 0, due: 0, onTime: 0 }
 const columns: Record<string, ColumnKind> = {
-  date: 'day', property: 'text', attendant: 'text', planned: 'count', done: 'count', failed: 'count', skipped: 'count', minutes: 'count',
-  passRate: 'ratio', onTimeRate: 'ratio',
+  date: 'day', property: 'text', attendant: 'text', taskKind: 'text', planned: 'count', done: 'count', failed: 'count', skipped: 'count', minutes: 'count',
+  meanMinutes: 'ratio', passRate: 'ratio', onTimeRate: 'ratio', condition: 'text', units: 'count',
 } // prettier-ignore
 
 const countsOf = (trx: Trx, houses: readonly House[], { from, to }: Range, attendantId: string | null) =>
@@ -131,21 +131,39 @@ export const openHousekeeping = async (
     [[...new Set(rows.flatMap((row) => (row.attendantId === null ? [] : [row.attendantId])))]],
   )
   const names = new Map(people.map(({ id, name }) => [id, name]))
-  const ratesIn = ({ kinds: _kinds, ...figures }: Figures) => figures
+  const word = (key: string) => wordOf(key, meta.locale)
+  /** A task or condition in words; the pickup of a forecast is another one. */
+  const named = (key: string) => word(key === 'pickup' ? 'pickup_task' : key)
+  /** Cells of figures, and below them those of each kind of task. */
+  const cellsOf = ({ kinds, ...figures }: Figures, of: FileRow): FileRow[] => [
+    { ...figures, ...of },
+    ...kinds.map(({ kind, ...tasks }) => ({ ...of, taskKind: named(kind), ...tasks })),
+  ]
+  const [all = {}, ...allKinds] = cellsOf(figuresOf(found), { property: word('totals') })
   return {
     meta,
     rows,
     totals: () => totals,
     columns: columnsOf(meta.locale, columns),
-    flat: (row) => [
-      {
-        ...ratesIn(row),
+    flat: (row) =>
+      cellsOf(row, {
         date: row.date,
         property: houseNames.get(row.propertyId) ?? '',
-        attendant: row.attendantId === null ? wordOf('none', meta.locale) : (names.get(row.attendantId) ?? ''),
-      },
+        attendant: row.attendantId === null ? word('none') : (names.get(row.attendantId) ?? ''),
+      }),
+    // Conditions are those of whole days, with tasks or without.
+    tail: () => [
+      ...totals.days.flatMap(({ date, propertyId, conditions }) =>
+        conditions.map(({ condition, units }) => ({
+          date,
+          property: houseNames.get(propertyId) ?? '',
+          condition: named(condition),
+          units,
+        })),
+      ),
+      ...allKinds,
     ],
-    foot: () => ({ ...ratesIn(figuresOf(found)), property: wordOf('totals', meta.locale) }),
+    foot: () => all,
   }
 }
 

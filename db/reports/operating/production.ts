@@ -43,14 +43,18 @@ const columns: Record<string, ColumnKind> = {
 const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, by: By) =>
   sql<{ key: string | null; category: string; amount: number }>(
     trx,
-    `select cast(${stayKey(by)} as text) as key, l.category, cast(sum(l.amount) as bigint) as amount
-     from folio_line l
-     join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id
-     join reservation r on r.tenant_id = w.tenant_id and r.id = w.reservation_id
-     ${stayFacts}
-     where l.tenant_id = :tenantId and l.property_id = any(cast(:houses as uuid[])) and l.business_date between cast(:from as date) and cast(:to as date)
-       and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'tax')
-     group by 1, 2 having sum(l.amount) <> 0`,
+    `with line as materialized (
+       select w.reservation_id, l.category, sum(l.amount) as amount
+       from folio_line l join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id
+       where l.tenant_id = :tenantId and l.property_id = any(cast(:houses as uuid[])) and l.business_date between cast(:from as date) and cast(:to as date)
+         and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'tax')
+       group by 1, 2),
+     stay as materialized (
+       select r.id, cast(${stayKey(by)} as text) as key
+       from (select distinct reservation_id from line) d join reservation r on r.tenant_id = :tenantId and r.id = d.reservation_id
+       ${stayFacts})
+     select s.key, l.category, cast(sum(l.amount) as bigint) as amount
+     from line l join stay s on s.id = l.reservation_id group by 1, 2 having sum(l.amount) <> 0`,
     { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to },
   )
 
