@@ -3,7 +3,7 @@ import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { recordUsageLast } from '../lib/usage.ts'
 import type { MessageAttemptRow, MessageRow } from '../rows.ts'
-import { holdGuest } from './consent.ts'
+import { guestsWith, holdGuest } from './consent.ts'
 import { emitMessage, enqueueDelivery } from './queue.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { withoutAddresses } from './rules/send-outcome.ts'
@@ -135,20 +135,14 @@ export const holdGuestOf = async (trx: Trx, attemptId: string): Promise<string |
 
 /** All guests with the address of an attempt, and that of its message: held before the message, in the order of their ids. */
 export const holdGuestsOf = async (trx: Trx, attemptId: string): Promise<string[]> => {
-  const rows = await sql<{ id: string }>(
+  const attempt = await sqlOne<Parameters<typeof guestsWith>[1]>(
     trx,
-    `select distinct coalesce(g.merged_into_id, g.id) as id
-     from (select a.tenant_id, a.kind, a.recipient_index, m.guest_id from message_attempt a
-           join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?) a
-     cross join lateral (
-       select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and o.id = a.guest_id
-       union all select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and a.kind = 'email' and o.email_index = a.recipient_index
-       union all select o.id, o.merged_into_id from guest o where o.tenant_id = a.tenant_id and a.kind <> 'email' and o.phone_index = a.recipient_index) g
-     order by 1`,
+    `select a.kind, a.recipient_index as index, m.guest_id from message_attempt a
+     join message m on m.tenant_id = a.tenant_id and m.id = a.message_id where a.id = ?`,
     [attemptId],
   )
   const held: string[] = []
-  for (const { id } of rows) {
+  for (const id of attempt ? await guestsWith(trx, attempt) : []) {
     const guestId = await holdGuest(trx, id)
     if (guestId !== null) held.push(guestId)
   }

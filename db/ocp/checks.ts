@@ -206,7 +206,10 @@ export const lockReader = async (
   return new Map(await ways)
 }
 
-/** Tells whether a campaign has written already to an address for another of its guests, or to the person under another profile. */
+// A campaign is sent once at most (R11): an attempt of unknown outcome may have arrived, also where it was given up.
+const mayHaveArrived = `(a.status not in ('failed', 'bounced') or a.error_code = 'outcome_unknown')`
+
+/** Tells whether a campaign has written already, or may have, to an address for another of its guests, or to the person under another profile. */
 const hasHadCampaign = async (
   trx: Trx,
   index: Buffer,
@@ -217,9 +220,9 @@ const hasHadCampaign = async (
   (await sqlOne(
     trx,
     `select a.id from message_attempt a join message m on m.tenant_id = a.tenant_id and m.id = a.message_id
-     where a.recipient_index = :index and m.campaign_id = :campaignId and m.id <> :id and a.status not in ('failed', 'bounced')
+     where a.recipient_index = :index and m.campaign_id = :campaignId and m.id <> :id and ${mayHaveArrived}
      union all select a.id from message m join message_attempt a on a.tenant_id = m.tenant_id and a.message_id = m.id
-     where ${isOfGuest('m.guest_id', ':guestId')} and m.campaign_id = :campaignId and m.id <> :id and a.status not in ('failed', 'bounced') limit 1`,
+     where ${isOfGuest('m.guest_id', ':guestId')} and m.campaign_id = :campaignId and m.id <> :id and ${mayHaveArrived} limit 1`,
     { index, campaignId, id, guestId },
   )) !== null
 

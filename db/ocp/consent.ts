@@ -40,6 +40,23 @@ export const holdGuest = async (trx: Trx, guestId: string | null): Promise<strin
   return guest?.status === 'active' ? found.id : null
 }
 
+/** The guests with an address, of a merged profile its survivor, in the order of ids; `most` of them at most. `guestId` is one beside them, whatever their address. */
+export const guestsWith = async (
+  trx: Trx,
+  { kind, index, guestId = null }: { kind: ChannelKind; index: Buffer | null; guestId?: string | null },
+  most: number | null = null,
+): Promise<string[]> => {
+  const rows = await sql<{ id: string }>(
+    trx,
+    `select distinct coalesce(g.merged_into_id, g.id) as id from (
+       select id, merged_into_id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ?
+       union all select id, merged_into_id from guest where id = cast(? as uuid)) g
+     order by 1 limit ?`,
+    [index, guestId, most],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Withdraws a guest's consent to marketing by a kind of channel, unless it is withdrawn or the guest is gone. The caller holds the guest. */
 export const withdrawConsent = async (
   trx: Trx,

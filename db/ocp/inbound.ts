@@ -7,7 +7,7 @@ import { seal } from '../lib/sealing/index.ts'
 import type { MessageChannelRow } from '../rows.ts'
 import { presentDay } from '../units/index.ts'
 import { readMessageId, textPlace } from './compose.ts'
-import { holdGuest, withdrawConsent } from './consent.ts'
+import { guestsWith, holdGuest, withdrawConsent } from './consent.ts'
 import { conversationWith } from './conversations.ts'
 import { Message } from './models.ts'
 import { emitMessage } from './queue.ts'
@@ -48,21 +48,6 @@ export const registerInbound = (heardBy: Listener): void => {
 }
 
 const longest = 10_000
-
-/** The guests with this address, of a merged profile its survivor, in the order of ids; `most` of them at most. */
-const guestsWith = async (
-  trx: Trx,
-  kind: MessageChannelRow['kind'],
-  index: Buffer,
-  most: number | null,
-): Promise<string[]> => {
-  const rows = await sql<{ id: string }>(
-    trx,
-    `select distinct coalesce(merged_into_id, id) as id from guest where ${kind === 'email' ? 'email_index' : 'phone_index'} = ? order by 1 limit ?`,
-    [index, most],
-  )
-  return rows.map(({ id }) => id)
-}
 
 /** The stay that a guest, under any profile, most likely writes about by the day of its house: in the house, else the next arrival, else the last departure of thirty days. */
 const stayOf = async (trx: Trx, propertyId: string, guestId: string | null): Promise<string | null> => {
@@ -119,7 +104,7 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
   const index = addressIndex(trx, kind, inbound.from)
   const isStop = inbound.isOptOut || isStopWord(inbound.text)
   // Two tell that it is not known who wrote; a stop word is all of theirs.
-  const known = await guestsWith(trx, kind, index, isStop ? null : 2)
+  const known = await guestsWith(trx, { kind, index }, isStop ? null : 2)
   const held: (string | null)[] = []
   for (const id of isStop || known.length === 1 ? known : []) held.push(await holdGuest(trx, id))
   const guestId = known.length === 1 ? (held[0] ?? null) : null

@@ -8,6 +8,7 @@ import { sql } from '../../db/lib/connection.ts'
 import { closeMail } from '../../workers/providers/smtp.ts'
 import { makeKey } from '../auth/support.ts'
 import { attemptsOf, deliverAll } from '../support/messages.ts'
+import { drain } from '../support/drain.ts'
 import { makeHold } from '../support/stay.ts'
 import { certificate, privateKey } from './certificate.ts'
 import { channelOf, makeConversation } from './records.ts'
@@ -119,6 +120,42 @@ describe('a house that is written to', function () {
     await twilioSays('sms', { MessageSid: 'SM9', From: '+5511987650003', To: '+15005550006', Body: 'We are late' })
     await deliverAll()
     expect(good(await get('messages?direction=inbound')).data[0]).to.include({ guestId, reservationId: stay?.id })
+  })
+
+  it('keeps what an erased guest writes, of nobody it knows', async () => {
+    await enable()
+    const from = '+5511987650004'
+    const guestId = await guestWith({ phone: from })
+    const write = async (MessageSid: string, Body: string) => {
+      expect((await twilioSays('sms', { MessageSid, From: from, To: '+15005550006', Body })).status).to.equal(200)
+      await deliverAll()
+    }
+    await write('SM21', 'Is there parking?')
+    const asked = good(
+      await own.owner.send('POST', 'privacy-requests', { guestId, kind: 'erasure', channel: 'email' }),
+      201,
+    )
+    const approval = { identityMethod: 'document', planHash: (asked.plan as { hash: string }).hash }
+    good(await own.owner.send('POST', `privacy-requests/${asked.id}/approve`, approval))
+    await drain()
+    await write('SM22', 'And breakfast?')
+    const heard = good(await get('messages?direction=inbound&sort=createdAt')).data as {
+      guestId: string | null
+      reservationId: string | null
+    }[]
+    expect(heard.map((one) => [one.guestId, one.reservationId])).to.deep.equal([
+      [guestId, null],
+      [null, null],
+    ])
+    const conversations = good(await get('conversations?unanswered=true')).data as {
+      guestId: string | null
+      lastMessage: { text: string }
+    }[]
+    expect(conversations[0]?.lastMessage.text).to.equal('And breakfast?')
+    expect(conversations[0]?.guestId).to.equal(null)
+    // A stop word of theirs is heard as that of any stranger.
+    await write('SM23', 'SAIR')
+    expect((good(await get('suppressions?cause=stop')).data as { address: string }[])[0]?.address).to.equal(from)
   })
 
   it('sends by a server of its own once that is proven, with TLS and a login', async () => {

@@ -176,6 +176,28 @@ describe('dated messages of a reservation', () => {
     expect(mail.peer.mails).to.deep.equal([])
   })
 
+  it('are left alone once a text of theirs has left and waits for its next channel, whatever becomes of the stay', async () => {
+    const bookingId = await makeConfirmed(house)
+    await deliverAll()
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update message set status = 'queued', sent_at = now(), fallback_at = now() + interval '30 minutes'
+         where automation_id = (select id from automation where name = 'Before arrival')`,
+      ),
+    )
+    const before = await planned()
+    expect(before).to.have.length(1)
+    await move(bookingId, house.day(40), house.day(42))
+    expect(await planned(), 'another arrival').to.deep.equal(before)
+    await move(bookingId, house.day(-9), house.day(42))
+    expect(await planned(), 'too late').to.deep.equal(before)
+    await house.inHouse((trx) => sql(trx, `update automation set enabled = false`))
+    const [room] = (await readBooking(house, bookingId)).rooms
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
+    expect(await planned(), 'not wanted').to.deep.equal(before)
+  })
+
   it('become what their automation has become: another text, another purpose, other channels, another moment of the stay', async () => {
     const bookingId = await makeConfirmed(house)
     await deliverAll()

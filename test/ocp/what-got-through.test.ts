@@ -134,7 +134,7 @@ describe('messages of which something got through', function () {
     expect(mail.peer.mails).to.have.length(0)
   })
 
-  it('come once from a campaign to a guest whose other profile had it', async () => {
+  const launchTo = async () => {
     const [one, other] = [
       await guest({ language: 'en', email: 'one@example.com' }, ['marketing_email']),
       await guest({ language: 'en', email: 'other@example.com' }, ['marketing_email']),
@@ -160,11 +160,37 @@ describe('messages of which something got through', function () {
     )
     await drain({ kinds: ['messages.deliver'] })
     expect(mail.peer.mails.map(({ to }) => to)).to.deep.equal([['one@example.com']])
+    return { one, other }
+  }
+
+  it('come once from a campaign to a guest whose other profile had it', async () => {
+    const { one, other } = await launchTo()
     await house.inHouse((trx) => mergeGuests(trx, other, { mergedGuestId: one, reason: 'the same person' }))
     await deliverAll(86_400_000 + 60_000)
     expect(mail.peer.mails).to.have.length(1)
     expect((await messagesOf(house)).map(({ status, reason }) => `${status} ${reason}`).toSorted()).to.deep.equal([
       'sent null',
+      'suppressed already_sent',
+    ])
+  })
+
+  it('come once from a campaign to a guest whose other profile may have had it, for all that was heard of it', async () => {
+    const { one, other } = await launchTo()
+    const [message] = (await messagesOf(house)).filter(({ sentAt }) => sentAt !== null)
+    const [attempt] = await attemptsOf(house, message?.id ?? '')
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update message_attempt set status = 'unknown', rank = 1, sent_at = null where id = ?`, [
+        attempt?.id,
+      ])
+      await sql(trx, `update message set status = 'sending', sent_at = null where id = ?`, [message?.id])
+      // It is given up: once more would be twice.
+      expect(await allowResend(trx, attempt?.id ?? '')).to.equal(false)
+      await mergeGuests(trx, other, { mergedGuestId: one, reason: 'the same person' })
+    })
+    await deliverAll(86_400_000 + 60_000)
+    expect(mail.peer.mails).to.have.length(1)
+    expect((await messagesOf(house)).map(({ status, reason }) => `${status} ${reason}`).toSorted()).to.deep.equal([
+      'failed outcome_unknown',
       'suppressed already_sent',
     ])
   })
