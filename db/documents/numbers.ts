@@ -2,7 +2,7 @@ import { ledgerAssignNumber } from '../../jobs/documents.ts'
 import type { NumberedEntity } from '../../jobs/documents.ts'
 import { unprocessable } from '../../config/errors.ts'
 import { authorOf } from '../lib/authors.ts'
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { insertRow } from '../lib/records.ts'
@@ -14,8 +14,8 @@ export type SeriesKind = NumberSeriesRow['kind']
 export type SeriesKey = { bookId: string; kind: SeriesKind; scopeId?: string | null; year?: number | null }
 export type GivenNumber = { number: number; prefix: string; year: number | null }
 
-/** The series of a number, and the function that writes it down. */
-type Due = { series: SeriesKey; write: (given: GivenNumber) => Promise<unknown> }
+/** The series of a number, and the function that writes it down. `raised` is a posting that was asked for, and goes before the number in its round trip. */
+type Due = { series: SeriesKey; raised?: Promise<unknown>; write: (given: GivenNumber) => Promise<unknown> }
 export type Numbered = {
   /** Locks the record and does all that comes before its number, such as raising its posting. Null where it has its number, or needs none any more. */
   prepare: (trx: Trx, id: string) => Promise<Due | null>
@@ -41,7 +41,7 @@ export const requestNumber = async (trx: Trx, entity: NumberedEntity, id: string
  * number back. The first number of a year carries the prefix of the year before.
  */
 export const takeNumber = async (trx: Trx, { bookId, kind, scopeId = null, year = null }: SeriesKey) => {
-  const taken = await sqlOne<GivenNumber>(
+  const taken = await preparedOne<GivenNumber>(
     trx,
     `insert into number_series (book_id, kind, scope_id, year, prefix, next)
      values (:bookId, :kind, cast(:scopeId as uuid), cast(:year as int), coalesce((select s.prefix from number_series s
@@ -61,7 +61,8 @@ export const assignNumber = async (trx: Trx, entity: NumberedEntity, id: string)
   if (!numbered) throw new Error(`no module numbers ${entity}`)
   const due = await numbered.prepare(trx, id)
   if (!due) return
-  await due.write(await takeNumber(trx, due.series))
+  const [given] = await Promise.all([takeNumber(trx, due.series), due.raised])
+  await due.write(given)
 }
 
 export type SeriesState = Pick<NumberSeriesRow, 'kind' | 'year' | 'prefix' | 'next'>

@@ -4,7 +4,7 @@ import { ApiError, invalid, notFound, unprocessable } from '../../../config/erro
 import { cancelWindowHours } from '../../../config/fiscal.ts'
 import type { FiscalAdapter } from '../../../config/fiscal.ts'
 import { requestFiscal as requestJob } from '../../../jobs/fiscal.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, prepared, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { nextReadAt } from '../../lib/due.ts'
 import { enqueue } from '../../lib/enqueue.ts'
@@ -117,7 +117,7 @@ export const requestFiscal = async (
   ids: readonly string[],
 ): Promise<void> => {
   const { tenantId } = contextOf(trx)
-  const found = await sql<{ id: string }>(
+  const found = await prepared<{ id: string }>(
     trx,
     source === 'receivable'
       ? `select r.id from receivable r join receivable_settings s on s.tenant_id = r.tenant_id and s.book_id = r.book_id and s.fiscal_automatic and s.fiscal_adapter <> 'none'

@@ -4,7 +4,7 @@ import { beginVersions, bookOf, installmentsIn, refuseFuture, requestNumber } fr
 import type { Numbered } from '../../documents/index.ts'
 import { assertOpen, raisePosting, refuseProblems } from '../../financial/index.ts'
 import { authorOf } from '../../lib/authors.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, later, prepared, preparedOne, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { changeRow, expression } from '../../lib/records.ts'
@@ -34,7 +34,7 @@ const refuseLateOpening = async (trx: Trx, bookId: string): Promise<void> => {
 }
 
 const postedLines = (trx: Trx, id: string) =>
-  sql<Line & { taxBase: number }>(
+  prepared<Line & { taxBase: number }>(
     trx,
     `select description, amount, account_id, tax_code_id, tax_amount, cost_center_id, property_id, amount as tax_base from receivable_line
      where tenant_id = ? and receivable_id = ? order by line_no`,
@@ -45,7 +45,7 @@ const postedLines = (trx: Trx, id: string) =>
 const postedFacts = (trx: Trx, { id, customerId }: ReceivableRecord) =>
   Promise.all([
     postedLines(trx, id),
-    sqlOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
+    preparedOne<{ kind: string }>(trx, `select kind from customer where tenant_id = ? and id = ?`, [
       contextOf(trx).tenantId,
       customerId,
     ]),
@@ -130,7 +130,7 @@ export const issueReceivable = async (
 /** A document that waits for its number, locked without its customer: what it owes stays, so that the documents of one customer do not take turns. */
 const lockWaiting = (trx: Trx, id: string): Promise<ReceivableRecord | null> =>
   locking(
-    sqlOne<ReceivableRecord>(trx, `select * from receivable where tenant_id = ? and id = ? for no key update`, [
+    preparedOne<ReceivableRecord>(trx, `select * from receivable where tenant_id = ? and id = ? for no key update`, [
       contextOf(trx).tenantId,
       id,
     ]),
@@ -149,18 +149,19 @@ export const numberedReceivables: Numbered = {
       requestFiscal(trx, 'receivable', [id]),
     ])
     const dueOn = installments.map((one) => one.dueOn).toSorted()[0] ?? null
-    if (facts) await post(trx, row, facts)
     const { bookId, issuedOn, propertyId, customerId, total, currency } = row
     return {
+      ...(facts ? { raised: post(trx, row, facts) } : {}),
       series: { bookId, kind: 'invoice', year: Number(issuedOn.slice(0, 4)) },
       write: async ({ number, prefix, year }) => {
-        const version = await changeRow(trx, Receivable, id, {
-          status: 'issued',
-          series: String(year),
-          number,
-          numberPrefix: prefix,
-          postedAt: expression('now()'),
-        })
+        // With the commit: others wait for the series.
+        later(
+          trx,
+          `update receivable set status = 'issued', series = ?, number = ?, number_prefix = ?, posted_at = now(), version = version + 1
+           where tenant_id = ? and id = ?`,
+          [String(year), number, prefix, contextOf(trx).tenantId, id],
+        )
+        const version = row.version + 1
         const data = { receivableId: id, number, customerId, total, openAmount: total, currency, dueOn }
         await emit(trx, receivableIssued, { propertyId, id, version, data })
       },

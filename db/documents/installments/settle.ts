@@ -1,4 +1,4 @@
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, prepared, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { columnOf } from '../../lib/shapes.ts'
 import type { Rescheduled, Scheduled, Share } from '../rules/schedule.ts'
@@ -72,7 +72,7 @@ export const installmentsIn = (
   { document }: Pick<Side, 'document'>,
   documentIds: readonly string[],
 ): Promise<Installment[]> =>
-  sql<Installment>(
+  prepared<Installment>(
     trx,
     `select ${columns(document)} from ${document}_installment where tenant_id = ? and ${document}_id = any(?) order by ${document}_id, seq`,
     [contextOf(trx).tenantId, documentIds],
@@ -114,7 +114,7 @@ export const beginVersions = async (
   documentIds: readonly string[],
   since: string,
 ): Promise<void> => {
-  await sql(
+  await prepared(
     trx,
     `update ${document}_installment set versions = jsonb_build_array(jsonb_build_object('since', cast(? as text), 'dueOn', due_on, 'amount', amount))
      where tenant_id = ? and ${document}_id = any(?)`,
