@@ -66,8 +66,9 @@ const units = `
   select u.property_id, cast(:date as date), u.unit_type_id, count(*)::int,
     count(*) filter (where k.kind = 'out_of_order')::int, count(*) filter (where k.kind = 'out_of_service')::int
   from unit u
-  left join lateral (select min(b.kind) as kind from unit_assignment a join unit_block b on b.tenant_id = a.tenant_id and b.id = a.unit_block_id
-    where a.tenant_id = u.tenant_id and a.unit_id = u.id and a.status = 'blocked' and a.during @> cast(:date as date)) k on true
+  left join (select a.unit_id, min(b.kind) as kind from unit_block b
+    join unit_assignment a on a.tenant_id = b.tenant_id and a.unit_block_id = b.id and a.status = 'blocked' and a.during @> cast(:date as date)
+    where b.property_id = :propertyId and b."from" <= cast(:date as date) and b."to" > cast(:date as date) group by a.unit_id) k on k.unit_id = u.id
   where u.property_id = :propertyId and u.active_from <= cast(:date as date) and (u.active_until is null or u.active_until > cast(:date as date))
     and (u.status = 'active' or u.active_until is not null)
   group by u.property_id, u.unit_type_id

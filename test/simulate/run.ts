@@ -5,6 +5,7 @@ import { randomOf } from '../chaos/random.ts'
 import type { Random } from '../chaos/random.ts'
 import type { Violation } from '../race/checker.ts'
 import { openTenant } from '../stories/inn.ts'
+import { startMailPeer } from '../support/mail-peer.ts'
 import { openWorld } from '../support/world.ts'
 import type { World } from '../support/world.ts'
 import {
@@ -110,6 +111,9 @@ export const simulate = async (
   // A loop looks for what is due within a quarter of such a second.
   settings.sandboxSecondMs = 200
   const { world, close } = await openWorld()
+  const mail = await startMailPeer()
+  const smtpBefore = settings.smtpUrl
+  settings.smtpUrl = mail.url
   const measure = openMeasure(world)
   try {
     settings.publicBaseUrl = world.baseUrl
@@ -140,6 +144,8 @@ export const simulate = async (
     return { tally, marks, violations: await judgeGroup(group, houses), postgres: server?.version ?? '' }
   } finally {
     await measure.close()
+    settings.smtpUrl = smtpBefore
+    await mail.stop()
     await close()
   }
 }
