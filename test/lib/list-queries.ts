@@ -56,8 +56,8 @@ const flags: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, and words that few have;
- * orders come from `sortsIn`. Amounts and most flags are not measured: they look at what other filters leave.
+ * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, flags, and words that few have;
+ * orders come from `sortsIn`. Amounts and other flags are not measured: they look at what other filters leave.
  */
 export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const { fields, required: named } = fieldsOf(query)
@@ -69,7 +69,13 @@ export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const filters = all.flatMap(([name, field]) =>
     required.includes(name) ? [] : values(name, field, given).map((value) => `&${name}=${value}`),
   )
-  const flagged = (flags[id] ?? []).flatMap((flag) => [`&${flag}=true`, `&${flag}=false`])
+  // Flags stand alone, and beside the house and the state, as people ask for them.
+  const beside = ['propertyId', 'status'].flatMap((name) =>
+    name in fields && !required.includes(name) ? [`&${name}=${valueOf(name) ?? ''}`] : [],
+  )
+  const flagged = (flags[id] ?? []).flatMap((flag) =>
+    ['', ...beside].flatMap((more) => [`${more}&${flag}=true`, `${more}&${flag}=false`]),
+  )
   return ['', ...filters, ...flagged].map((one) => `${always}${one}`)
 }
 
