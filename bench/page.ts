@@ -39,6 +39,11 @@ compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without 
   Planning was two thirds of PostgreSQL's part: statements on the months of events were planned over those made ahead as well, anew every ten seconds on each connection. A delivery took 19 round trips
   and takes 9; a claim reads its gate, a lock its tenant, and successes go to the gate once a minute. What is left is the job: where each tenant has an event a second, each event is a job and three
   transactions of its own, and two processors do a few hundred of those. An event of a busy tenant shares them, and costs half of that.
+- What a booking reads and plans (\`simulate\`, 10 houses, 9 days; with \`pg_stat_statements\` over all statements): 15,016 pages where it was 17,474, in days 5 to 9 15,634 where it was 19,280. A third of
+  the pages are those of the catalogue, read to plan anew after statistics were gathered. Planning took more than running: 364 ms beside 249. Of it 291 ms went to statements that were planned for
+  each call, and 92 do now, on a machine that others used more. The planner takes one key for cheaper than the ten that it assumes of a list, and so never kept a plan of those: prepared
+  statements hide their lists from it. A list of stays weighed the orders of nine joins in 28 ms a call. The lock of a running job read 36 pages, since the index of running ones was empty when it was
+  analysed, and reads 6. What is left are about 700 statements and 300 of triggers and keys a booking, of some 14 pages each: 5 to 25 indexes that a row writes, and its references.
 - A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
 
 A reference is honest where it is the least that an expert would write by hand: prepared, and nothing that could be left out.
