@@ -1,15 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { settings } from '../../config/env.ts'
 import { database, sql, sqlOne } from '../../db/lib/connection.ts'
 
 /**
- * Deadlocks that PostgreSQL has broken in this test's database: repeating the work hides them from who asked. A connection reports what
- * it met with its first statement a second later, so each of the pool makes one.
+ * Deadlocks that PostgreSQL has broken in this test's database: repeating the work hides them from who asked. A connection keeps for a
+ * second what it met, unless it is told to report it: each of the pool is told, all at once.
  */
 export const deadlocks = async (): Promise<number> => {
-  await wait(1_100)
-  await Promise.all(Array.from({ length: settings.databasePool }, () => sql(database(), 'select pg_sleep(0.05)')))
+  const report = () => sql(database(), 'select pg_stat_force_next_flush(), pg_sleep(0.05)')
+  await Promise.all(Array.from({ length: settings.databasePool }, report))
   const row = await sqlOne<{ deadlocks: number }>(
     database(),
     'select deadlocks from pg_stat_database where datname = current_database()',
