@@ -1,3 +1,4 @@
+import { cut } from '../../config/cut.ts'
 import { applyInvoicePayment, invoiceCall, invoiceUnheard, platformAccount } from '../../db/admin/index.ts'
 import type { InvoiceCall } from '../../db/admin/index.ts'
 import { notFoundAfterMs, repeatForMs } from '../../db/payment/index.ts'
@@ -45,7 +46,7 @@ const failure = (code: 'declined' | 'other', message: string): PaymentSnapshot =
   authorisedAmount: 0,
   capturedAmount: 0,
   action: null,
-  failure: { code, message: message.slice(0, 200) },
+  failure: { code, message: cut(message, 200) },
   authorisationExpiresAt: null,
 })
 

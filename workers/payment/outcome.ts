@@ -1,3 +1,4 @@
+import { cut } from '../../config/cut.ts'
 import { shareOf } from '../../db/lib/amounts.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import type { Cause, Failure, FailureCode, PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
@@ -16,7 +17,7 @@ const codes: readonly FailureCode[] = [
 /** A refusal of a gateway as a failure of the record; codes of its own are `other`. */
 export const failureOf = ({ code, message }: { code: string; message: string }): Failure => ({
   code: codes.find((known) => known === code) ?? 'other',
-  message: message.slice(0, 200),
+  message: cut(message, 200),
 })
 
 export const adapterFor = ({ giveUp }: Pick<Asking, 'giveUp'>, provider: string): Gateway =>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { cut } from '../../config/cut.ts'
 import { LRUCache } from 'lru-cache'
 import type { PixLine } from '../../db/cash/index.ts'
 import type { Outcome } from '../lib/gateway-job.ts'
@@ -114,7 +115,7 @@ const problemOf = (body: Json | null): { code: string; message: string } => {
   const broken = Array.isArray(body?.['violacoes']) ? (body['violacoes'] as unknown[]).map(record) : []
   const reasons = broken.flatMap((one) => textOf(one?.['razao']) ?? [])
   const message = [textOf(body?.['detail']) ?? textOf(body?.['title']) ?? 'The bank refused', ...reasons].join(' · ')
-  return { code: code.slice(0, 60), message: message.slice(0, 300) }
+  return { code: code.slice(0, 60), message: cut(message, 300) }
 }
 
 const isMissing = (status: number) => status === 404 || status === 410

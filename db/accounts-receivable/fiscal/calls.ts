@@ -1,3 +1,4 @@
+import { cut } from '../../../config/cut.ts'
 import {
   fiscalDocumentAuthorised,
   fiscalDocumentCancelled,
@@ -125,7 +126,7 @@ const authorise = async (
 
 const reject = async (trx: Trx, { row, operation }: Known, { code, message }: { code: string; message: string }) => {
   noteExchange(trx, row.id, operation, 'rejected', code)
-  const rejection = { code: code.slice(0, 60), message: message.slice(0, 500) }
+  const rejection = { code: code.slice(0, 60), message: cut(message, 500) }
   const version = await changeRow(trx, FiscalDocument, row.id, { status: 'rejected', rejection, nextReadAt: null })
   await tellFiscal(trx, fiscalDocumentRejected, { ...row, version }, code)
 }

@@ -1,3 +1,4 @@
+import { cut } from '../../../config/cut.ts'
 import type Stripe from 'stripe'
 import type { BalanceEntry, PayoutEntry } from '../../../db/payment/index.ts'
 import type { Gateway } from '../gateway.ts'
@@ -77,7 +78,7 @@ const payoutOf = (payout: Stripe.Payout): PayoutEntry | null => {
     failure:
       payout.failure_code === null || payout.failure_code === undefined
         ? null
-        : { code: 'other', message: (payout.failure_message ?? payout.failure_code).slice(0, 200) },
+        : { code: 'other', message: cut(payout.failure_message ?? payout.failure_code, 200) },
     createdAt: new Date(payout.created * 1_000),
   }
 }

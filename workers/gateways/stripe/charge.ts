@@ -1,3 +1,4 @@
+import { cut } from '../../../config/cut.ts'
 import type Stripe from 'stripe'
 import { settings } from '../../../config/env.ts'
 import type { Action, Failure, PaymentSnapshot } from '../../../db/payment/index.ts'
@@ -39,7 +40,7 @@ const failureOf = ({ last_payment_error: error }: Stripe.PaymentIntent): Failure
   error
     ? {
         code: failureCode(error.decline_code ?? error.code, error.type === 'card_error'),
-        message: (error.message ?? '').slice(0, 200),
+        message: cut(error.message ?? '', 200),
       }
     : null
 

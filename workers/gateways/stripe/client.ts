@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { cut } from '../../../config/cut.ts'
 import type StripeSdk from 'stripe'
 import { required, settings } from '../../../config/env.ts'
 import { credentialsRefused } from '../../../db/jobs/index.ts'
@@ -102,7 +103,7 @@ const outcomeOf = (error: Thrown): Outcome<never> => {
   const isPlain = [400, 402, 404].includes(httpStatus) && type !== 'StripeIdempotencyError' && type !== 'StripeAPIError'
   if (!isPlain) return { kind: 'unknown', code, httpStatus }
   const isCard = httpStatus === 402
-  return { kind: 'refused', code: isCard ? failureCode(code) : code, message: message.slice(0, 200), httpStatus }
+  return { kind: 'refused', code: isCard ? failureCode(code) : code, message: cut(message, 200), httpStatus }
 }
 
 type Reply = { lastResponse?: { statusCode?: number } }

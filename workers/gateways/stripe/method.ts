@@ -1,3 +1,4 @@
+import { cut } from '../../../config/cut.ts'
 import type Stripe from 'stripe'
 import { settings } from '../../../config/env.ts'
 import type { MethodSnapshot } from '../../../db/payment/index.ts'
@@ -60,7 +61,7 @@ const setupOf =
                 clientSecret: secret,
               },
         failure: error
-          ? { code: failureCode(error.decline_code ?? error.code), message: (error.message ?? '').slice(0, 200) }
+          ? { code: failureCode(error.decline_code ?? error.code), message: cut(error.message ?? '', 200) }
           : null,
       },
     }
