@@ -18,7 +18,7 @@ const folder = new URL('./results/', import.meta.url)
 const head = `# Performance
 
 Written by \`npm run bench\` from the last whole run of each measurement (\`bench/results\`); change it there. Absolute numbers are those of one machine. What counts are the ratios: each
-compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without us) in the same run, in turn, medians of rounds. \`--quick\` runs less and writes nothing.
+compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without us) in the same run, in turn, medians of rounds. \`--quick\` runs less and writes nothing. So does \`--only=<part>\`, with one part of \`cash-ap-ar\`: movements, numbers, statement, suggestions, reminders.
 
 - \`npm run bench -- jobs\`, \`auth\`, … or \`all\`: a private PostgreSQL that waits for the disk and has a quarter of the memory (at most 4 GB), and a private Redis that keeps its log. Nothing else should run.
 - \`BENCH_PROFILE=worker npm run bench -- jobs --quick\` (\`relay\`, or \`api\` of \`list\` and others) writes processor profiles to \`.data/profiles\`.

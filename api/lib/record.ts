@@ -1,6 +1,6 @@
 import { invalid, notFound, versionConflict } from '../../config/errors.ts'
 import { isAlways } from '../../db/lib/conditions.ts'
-import { sqlOne } from '../../db/lib/connection.ts'
+import { preparedOne } from '../../db/lib/connection.ts'
 import type { AnyTrx } from '../../db/lib/connection.ts'
 import type { Admission } from './caller.ts'
 import type { AnyRoute, RequestFacts } from './route.ts'
@@ -42,11 +42,12 @@ export const lockRecord = async (
   const { action, subject } = 'subject' in access ? access : { action: '', subject: '' }
   const hasCondition = (of: string) => admission?.can(of, subject) === true && !isAlways(admission.scope(of, subject))
   const conditional = hasCondition(action) || hasCondition('read')
-  const found = await sqlOne<{ version: number; row: Columns | null }>(
+  // A text for each record of a route, whose names are those of the code.
+  const found = await preparedOne<{ version: number; row: Columns | null }>(
     trx,
-    `select version, ${conditional ? 'to_jsonb(r)' : 'null::jsonb'} as row from ?? r where ?? = ?
+    `select version, ${conditional ? 'to_jsonb(r)' : 'null::jsonb'} as row from "${record.table}" r where r."${record.column ?? 'id'}" = ?
      ${record.lockedBy === 'command' ? '' : 'for no key update'}`,
-    [record.table, record.column ?? 'id', params[record.param]],
+    [params[record.param]],
   )
   if (!found) throw notFound()
   if (found.row) admission?.check(action, subject, recordOf(record.table, found.row))

@@ -1,5 +1,5 @@
 import { notFound } from '../../config/errors.ts'
-import { sqlOne } from '../../db/lib/connection.ts'
+import { preparedOne } from '../../db/lib/connection.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { localeOf } from '../../db/properties/index.ts'
 import { quickly } from '../lib/redis.ts'
@@ -9,7 +9,7 @@ export type Place = { propertyId: string; publicVersion: number; locale: string 
 
 /** One read by primary key. */
 export const placeOf = async (trx: Trx, propertyId: string, asked: string | undefined): Promise<Place> => {
-  const row = await sqlOne<{ publicVersion: number; locales: string[] }>(
+  const row = await preparedOne<{ publicVersion: number; locales: string[] }>(
     trx,
     `select d.public_version, p.locales from property_directory d join property p on p.tenant_id = d.tenant_id and p.id = d.property_id where d.property_id = ?`,
     [propertyId],

@@ -6,7 +6,7 @@ import { Email, Phone } from '../../config/schema.ts'
 import { localInstant, todayIn } from '../../config/time.ts'
 import { compile } from '../../config/validator.ts'
 import { isOfGuest } from '../guests/index.ts'
-import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { MessageChannelRow, MessageRow } from '../rows.ts'
@@ -17,7 +17,8 @@ import { quietUntil } from './rules/quiet-hours.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import type { Reader } from './reader.ts'
 import { strangersCause } from './strangers.ts'
-import { addressIndex, lockAddress, suppressionOf } from './suppression.ts'
+import type { StrangersBooking } from './strangers.ts'
+import { addressIndex, lockAddress, suppressionsOf } from './suppression.ts'
 
 export type StepCause =
   | 'no_channel'
@@ -43,6 +44,7 @@ export type StepCheck = { use: UsableStep } | { cause: StepCause } | { waitUntil
 
 type Subject = {
   ways: Ways
+  booking: StrangersBooking | null
   message: Pick<MessageRow, 'id' | 'propertyId' | 'purpose' | 'urgency' | 'origin' | 'campaignId' | 'reservationId'>
   reader: Reader
   contents: readonly Content[]
@@ -189,21 +191,20 @@ export const lockReader = async (
   const ordered = [...locks].toSorted(([one], [other]) => (one < other ? -1 : 1))
   // On one connection all that travels together comes one after the other.
   const locked = Promise.all(ordered.map(([, index]) => lockAddress(trx, index)))
-  const ways = Promise.all(
-    kinds.map(async (kind) => {
-      const index = indexes.get(kind)
-      const [channel, suppressed] = await Promise.all([
-        preparedOne<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = ?`, [
-          propertyId,
-          kind,
-        ]),
-        index ? suppressionOf(trx, kind, index) : null,
-      ])
-      return [kind, { channel, suppressed }] as const
-    }),
+  const [channels, suppressed] = await Promise.all([
+    prepared<MessageChannelRow>(trx, `select * from message_channel where property_id = ? and kind = any(?::text[])`, [
+      propertyId,
+      kinds,
+    ]),
+    suppressionsOf(trx, indexes),
+    locked,
+  ])
+  return new Map(
+    kinds.map((kind) => [
+      kind,
+      { channel: channels.find((one) => one.kind === kind) ?? null, suppressed: suppressed.get(kind) ?? null },
+    ]),
   )
-  await locked
-  return new Map(await ways)
 }
 
 // A campaign is sent once at most (R11): an attempt of unknown outcome may have arrived, also where it was given up.
@@ -230,7 +231,7 @@ const hasHadCampaign = async (
 export const checkStep = async (
   trx: Trx,
   kind: ChannelKind,
-  { ways, message, reader, contents, locales, timeZone, rules, now }: Subject,
+  { ways, booking, message, reader, contents, locales, timeZone, rules, now }: Subject,
 ): Promise<StepCheck> => {
   const { channel, suppressed } = ways.get(kind) ?? { channel: null, suppressed: null }
   if (!channel || !isUsable(channel)) return { cause: 'no_channel' }
@@ -247,7 +248,7 @@ export const checkStep = async (
   if (message.purpose === 'marketing' && !(await hasConsent(trx, reader.guestId, kind)))
     return { cause: 'consent_missing' }
   if (await hasHadCampaign(trx, index, reader.guestId, message)) return { cause: 'already_sent' }
-  const strange = await strangersCause(trx, kind, index, message)
+  const strange = await strangersCause(trx, kind, index, { id: message.id, booking })
   if (strange) return { cause: strange }
   if (message.urgency === 'normal') {
     const quiet = quietUntil(rules, timeZone, now)

@@ -11,7 +11,7 @@ import type { Reader } from './reader.ts'
 import { parseTemplate, renderTemplate } from './rules/template.ts'
 import type { Values } from './rules/template.ts'
 import { readValues } from './variables.ts'
-import type { MessageProperty } from './variables.ts'
+import type { MessageProperty, Records } from './variables.ts'
 
 export type Written = {
   subject: string
@@ -95,15 +95,17 @@ type Parts = {
   property: MessageProperty
   reader: Reader
   isSandbox: boolean
+  /** Booking and stay, where the caller has read them. */
+  records?: Records
 }
 
 /** Writes a message with the values of this moment. Under sandbox nothing is blotted out: what is kept is all that there is to see. */
 export const compose = async (
   trx: Trx,
-  { message, content, context, property, reader, isSandbox }: Parts,
+  { message, content, context, property, reader, isSandbox, records }: Parts,
 ): Promise<Composition> => {
   const named = pathsIn(content)
-  const about = { message, property, reader, locale: content.locale, kind: content.channel, named }
+  const about = { message, property, reader, locale: content.locale, kind: content.channel, named, records }
   const values = await readValues(trx, { ...about, masked: false })
   const sent = write(content, context, values, property.timezone)
   const hasSecrets = messageVariables[context].some(({ secret, path }) => secret && values.get(path) && named.has(path))

@@ -10,6 +10,7 @@ import { readContents } from './compose.ts'
 import type { PlanStep } from './rules/plan.ts'
 import { readReader } from './reader.ts'
 import { propertyOf } from './sending.ts'
+import { strangersBooking } from './strangers.ts'
 
 const refusals: Partial<Record<StepCause, [code: CodeOf<422>, message: string]>> = {
   no_channel: ['no_channel', 'No channel of the plan is on and ready'],
@@ -37,9 +38,11 @@ export const refuseUnreachable = async (trx: Trx, messageId: string, isRepeated 
   let first: StepCause | null = reader ? null : 'recipient_missing'
   const plan = message.plan as PlanStep[]
   const ways: Ways = reader ? await lockReader(trx, message.propertyId, reader, plan) : new Map()
+  const booking = await strangersBooking(trx, message)
   for (const { channel } of reader ? plan : []) {
     const checked = await checkStep(trx, channel, {
       ways,
+      booking,
       message,
       reader: reader!,
       contents,

@@ -21,6 +21,8 @@ import { readReader } from './reader.ts'
 import type { Reader } from './reader.ts'
 import { markUnknown } from './outcomes.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
+import { strangersBooking } from './strangers.ts'
+import { readRecords } from './variables.ts'
 import type { MessageProperty } from './variables.ts'
 
 export type Decision = { send: Outgoing } | { done: string }
@@ -219,13 +221,19 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
   const plan = planOfMessage(message)
   const rules = settingsOf(property.settings).messages
   // The addresses are held to the commit: no suppression of them is in force before an attempt that ignores it.
-  const ways = await lockReader(trx, message.propertyId, reader, plan)
+  // What else a message of a stay is judged by and made of is read in that turn, and after the locks.
+  const [ways, booking, records] = await Promise.all([
+    lockReader(trx, message.propertyId, reader, plan),
+    strangersBooking(trx, message),
+    readRecords(trx, message),
+  ])
   let first: StepCause | null = null
   for (let step = message.step; step < plan.length; step += 1) {
     const kind = plan[step]?.channel
     if (!kind) break
     const checked = await checkStep(trx, kind, {
       ways,
+      booking,
       message,
       reader,
       contents,
@@ -257,6 +265,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
       property,
       reader,
       isSandbox: use.channel.transport === 'sandbox',
+      records,
     })
     const attemptId = await insertAttempt(trx, message, step, use, composition)
     later(trx, `update message set status = 'sending', step = ?, locale = ?, fallback_at = null where id = ?`, [

@@ -40,6 +40,23 @@ const isClientBusy = async (trx: Trx, addressHash: Buffer, messageId: string): P
   return (sent?.count ?? 0) >= mostOfClient
 }
 
+/** A booking of the portal, and whether anything proves it. */
+export type StrangersBooking = { proven: boolean; addressHash: Buffer | null }
+
+/** The portal booking that a message follows from; null where it follows from none, as what staff writes. */
+export const strangersBooking = async (
+  trx: Trx,
+  { origin, reservationId }: Pick<MessageRow, 'origin' | 'reservationId'>,
+): Promise<StrangersBooking | null> =>
+  reservationId === null || (origin !== 'automation' && origin !== 'module')
+    ? null
+    : preparedOne<StrangersBooking>(
+        trx,
+        `select ${isProven} as proven, b.address_hash
+         from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? and b.source = 'portal'`,
+        [reservationId],
+      )
+
 /**
  * Messages that follow from a portal booking by an unknown guest (R9): a number is not written to before a payment of the booking came in or its e-mail was proven,
  * nor too often; and mails of bookings that nothing proves yet are so many an hour for one client. What staff writes is no stranger's.
@@ -48,15 +65,8 @@ export const strangersCause = async (
   trx: Trx,
   kind: ChannelKind,
   index: Buffer,
-  { id, origin, reservationId }: Pick<MessageRow, 'id' | 'origin' | 'reservationId'>,
+  { id, booking }: { id: string; booking: StrangersBooking | null },
 ): Promise<'not_verified' | 'stranger_limit' | null> => {
-  if (reservationId === null || (origin !== 'automation' && origin !== 'module')) return null
-  const booking = await preparedOne<{ proven: boolean; addressHash: Buffer | null }>(
-    trx,
-    `select ${isProven} as proven, b.address_hash
-     from reservation r join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id where r.id = ? and b.source = 'portal'`,
-    [reservationId],
-  )
   if (!booking) return null
   if (kind === 'email')
     return !booking.proven && booking.addressHash !== null && (await isClientBusy(trx, booking.addressHash, id))

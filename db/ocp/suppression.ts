@@ -3,7 +3,7 @@ import { unprocessable } from '../../config/errors.ts'
 import { suppressionAdded, suppressionLifted } from '../../config/events/ocp.ts'
 import { audit } from '../lib/audit.ts'
 import type { Condition } from '../lib/conditions.ts'
-import { contextOf, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
@@ -24,15 +24,27 @@ export const lockAddress = (trx: Trx, index: Buffer): Promise<unknown> =>
     index,
   ])
 
-/** The strictest suppression in force against an address on a channel. */
+/** The strictest suppressions in force against addresses on their channels. */
+export const suppressionsOf = async (
+  trx: Trx,
+  indexes: ReadonlyMap<ChannelKind, Buffer>,
+): Promise<Map<ChannelKind, 'all' | 'marketing'>> => {
+  const wanted = [...indexes].map(([kind, index]) => ({ kind, address: index.toString('hex') }))
+  if (wanted.length === 0) return new Map()
+  const rows = await prepared<{ kind: ChannelKind; address: string; scope: 'all' | 'marketing' }>(
+    trx,
+    `select kind, encode(address_index, 'hex') as address, scope from suppression
+     where kind = any(?::text[]) and address_index = any(array(select decode(a, 'hex') from unnest(?::text[]) a)) and lifted_at is null`,
+    [wanted.map(({ kind }) => kind), [...new Set(wanted.map(({ address }) => address))]],
+  )
+  const isWanted = (row: (typeof rows)[number]) =>
+    wanted.some(({ kind, address }) => kind === row.kind && address === row.address)
+  return new Map(rows.filter(isWanted).map(({ kind, scope }) => [kind, scope]))
+}
+
+/** As `suppressionsOf`, of one address on one channel. */
 export const suppressionOf = async (trx: Trx, kind: ChannelKind, index: Buffer): Promise<'all' | 'marketing' | null> =>
-  (
-    await preparedOne<{ scope: 'all' | 'marketing' }>(
-      trx,
-      `select scope from suppression where kind = ? and address_index = ? and lifted_at is null`,
-      [kind, index],
-    )
-  )?.scope ?? null
+  (await suppressionsOf(trx, new Map([[kind, index]]))).get(kind) ?? null
 
 export type Addition = {
   kind: ChannelKind

@@ -130,6 +130,18 @@ const readOrderValues = async (trx: Trx, orderId: string): Promise<Record<string
   }
 }
 
+/** The booking and the stay of a message; null where it is of none. */
+export type Records = { booking: BookingFacts | null; stay: ReservationFacts | null }
+
+/** Reads what a message says of its booking and stay, in whatever language it is written. */
+export const readRecords = async (trx: Trx, message: About): Promise<Records> => {
+  const [booking, stay] = await Promise.all([
+    readBooking(trx, message),
+    message.reservationId ? readReservation(trx, message.reservationId) : null,
+  ])
+  return { booking, stay }
+}
+
 /** Every value that the templates of a message may name, as the records stand at this moment. */
 export const readValues = async (
   trx: Trx,
@@ -141,6 +153,7 @@ export const readValues = async (
     kind,
     named,
     masked,
+    records,
   }: {
     message: About
     property: MessageProperty
@@ -150,6 +163,8 @@ export const readValues = async (
     /** The paths that the content names: what makes a link as it is read is read for those that do. */
     named: ReadonlySet<string>
     masked: boolean
+    /** Booking and stay, where the caller has read them. */
+    records?: Records | undefined
   },
 ): Promise<Values> => {
   const values = new Map<string, Value>()
@@ -194,9 +209,8 @@ export const readValues = async (
   }
   set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
 
-  const [facts, stay, payment] = await Promise.all([
-    readBooking(trx, message),
-    message.reservationId ? readReservation(trx, message.reservationId) : null,
+  const [{ booking: facts, stay }, payment] = await Promise.all([
+    records ?? readRecords(trx, message),
     message.paymentId ? paymentValues(trx, message.paymentId, locale) : null,
   ])
   const currency = facts?.currency ?? property.currency

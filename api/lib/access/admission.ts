@@ -73,7 +73,7 @@ const admitSupport = async (
   tenantId: string,
 ): Promise<Admission> => {
   const { support, userId } = caller
-  const row = await sqlOne<MemberRow & { live: boolean }>(
+  const row = await preparedOne<MemberRow & { live: boolean }>(
     trx,
     `select t.status, ${features}, m.status as membership_status, m.role, r.id as role_id, r.key as custom_key, r.permissions, r.version as role_version,
        case when m.id is null or m.all_properties then null else
@@ -136,7 +136,7 @@ const admitUser = async (trx: Trx, caller: UserCaller, access: TenantAccess, ten
 
 const admitKey = async (trx: Trx, caller: KeyCaller, access: TenantAccess, tenantId: string): Promise<Admission> => {
   const { action, subject } = access
-  const row = await sqlOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
+  const row = await preparedOne<TenantRow>(trx, `select t.status, ${features} from tenant t where t.id = ?`, [tenantId])
   open(row, access)
   const has = row?.features ?? []
   const reads = action === 'read'

@@ -1,4 +1,4 @@
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { ruleFor } from '../rules/match-rules.ts'
 import type { MatchRule } from '../rules/match-rules.ts'
@@ -73,7 +73,7 @@ const equalFirst = `order by abs(m.amount - l.amount), m.booked_on desc, m.id`
 
 /** Open movements of the account for each line: those of its amount nearest before and after it, and those whose end-to-end id or txid it names. */
 const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> =>
-  sql<Candidate>(
+  prepared<Candidate>(
     trx,
     `select l.id as line_id, 'movement' as kind, c.id, c.amount, c.date, c.words, c.certain, ${near} as days
      from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, booked_on date, e2e text, txids text[])
@@ -102,7 +102,7 @@ const movementsFor = (trx: Trx, accountId: string, lines: readonly OpenLine[]): 
 
 /** Open records of other modules with the amount of each line. */
 const recordsFor = async (trx: Trx, accountId: string, lines: readonly OpenLine[]): Promise<Candidate[]> => {
-  const place = await sqlOne<{ bookId: string; currency: string }>(
+  const place = await preparedOne<{ bookId: string; currency: string }>(
     trx,
     `select book_id, currency from cash_account where tenant_id = ? and id = ?`,
     [contextOf(trx).tenantId, accountId],
@@ -117,7 +117,7 @@ const recordsFor = async (trx: Trx, accountId: string, lines: readonly OpenLine[
     ),
   }
   const found = [...statementTargets()].map(([kind, { open }]) =>
-    sql<Candidate>(
+    prepared<Candidate>(
       trx,
       `select l.id as line_id, '${kind}' as kind, c.id, c.amount, c.date, c.words, false as certain, ${near} as days
        from jsonb_to_recordset(cast(:lines as jsonb)) as l (id uuid, amount bigint, owed bigint, booked_on date)
@@ -136,16 +136,33 @@ const wordsOf = (text: string): Set<string> =>
   )
 
 /** 100 for equal end-to-end ids or txids, also where the amount is another; else 60 for the amount, up to 30 for nearness and 10 for a word of the line (R17). */
-const scoreOf = ({ certain, days, words }: Candidate, ofLine: ReadonlySet<string>): number => {
+const scoreOf = ({ certain, days }: Candidate, words: ReadonlySet<string>, ofLine: ReadonlySet<string>): number => {
   if (certain) return 100
-  const isShared = [...wordsOf(words)].some((word) => ofLine.has(word))
+  const isShared = [...words].some((word) => ofLine.has(word))
   return least + Math.max(0, 30 - 3 * Math.min(days, 10)) + (isShared ? 10 : 0)
 }
 
-const suggestionOf = (candidate: Candidate, line: OpenLine, ofLine: ReadonlySet<string>): Suggestion => {
+type Words = (text: string) => ReadonlySet<string>
+
+/** Words of texts, each taken apart once: the movements of an account are described alike. */
+const wordsOnce = (): Words => {
+  const known = new Map<string, ReadonlySet<string>>()
+  return (text) => {
+    const words = known.get(text) ?? wordsOf(text)
+    known.set(text, words)
+    return words
+  }
+}
+
+const suggestionOf = (
+  candidate: Candidate,
+  line: OpenLine,
+  ofLine: ReadonlySet<string>,
+  wordsIn: Words,
+): Suggestion => {
   const { kind, id, amount, date, words } = candidate
   return {
-    score: scoreOf(candidate, ofLine),
+    score: scoreOf(candidate, wordsIn(words), ofLine),
     kind,
     id,
     amount,
@@ -180,19 +197,24 @@ export const suggestionsFor = async (trx: Trx, lines: readonly OpenLine[]): Prom
     const [movements, records, account] = await Promise.all([
       movementsFor(trx, accountId, own),
       recordsFor(trx, accountId, own),
-      sqlOne<{ matchRules: MatchRule[] }>(trx, `select match_rules from cash_account where tenant_id = ? and id = ?`, [
-        contextOf(trx).tenantId,
-        accountId,
-      ]),
+      preparedOne<{ matchRules: MatchRule[] }>(
+        trx,
+        `select match_rules from cash_account where tenant_id = ? and id = ?`,
+        [contextOf(trx).tenantId, accountId],
+      ),
     ])
     const candidates = new Map<string, Candidate[]>()
-    for (const one of [...movements, ...records])
-      candidates.set(one.lineId, [...(candidates.get(one.lineId) ?? []), one])
+    for (const one of [...movements, ...records]) {
+      const there = candidates.get(one.lineId)
+      if (there) there.push(one)
+      else candidates.set(one.lineId, [one])
+    }
+    const wordsIn = wordsOnce()
     for (const line of own) {
       const best = new Map<string, Suggestion>()
       const ofLine = wordsOf(`${line.text} ${line.documentNumber ?? ''}`)
       for (const candidate of candidates.get(line.id) ?? []) {
-        const one = suggestionOf(candidate, line, ofLine)
+        const one = suggestionOf(candidate, line, ofLine, wordsIn)
         const known = best.get(`${one.kind} ${one.id ?? ''}`)
         if (!known || known.score < one.score) best.set(`${one.kind} ${one.id ?? ''}`, one)
       }
