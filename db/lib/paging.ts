@@ -4,6 +4,7 @@ import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import { asksForCounted, countsOf } from './counts.ts'
 import type { Counted } from './counts.ts'
+import type { Days } from './days.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -53,6 +54,8 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
+  /** Further conditions, on a day by which the rows are counted as well. */
+  days?: Days | undefined
   /** Rows that the list leaves out, few of all: they are counted by themselves, and taken off the number that is kept. */
   except?: Part | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
@@ -78,13 +81,14 @@ const aloneIn = ({ text }: Part): Counted | undefined => {
 }
 
 /** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
-const totalOf = (trx: AnyTrx, counted: Counted | undefined, conditions: Part): Part | null => {
-  const kept = counted && countsOf(trx, counted.list)
+const totalOf = (trx: AnyTrx, counted: Counted | undefined, conditions: Part, days: readonly Part[]): Part | null => {
+  const kept = counted && countsOf(trx, counted.list, days.length > 0)
   if (!counted || !kept || !asksForCounted(counted, kept.columns, conditions)) return null
-  const { list, as } = counted
+  const { as } = counted
+  const all = allOf([conditions, ...days])
   return {
-    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${list}' and ${conditions.text}`,
-    values: conditions.values,
+    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${kept.list}' and ${all.text}`,
+    values: all.values,
   }
 }
 
@@ -103,10 +107,22 @@ const lessOf = (kept: Part | null, source: Part, given: Part, except: Part | und
  */
 export const readPage = async <Row>(
   trx: AnyTrx,
-  { columns, from, joins = '', conditions, except, counted, total: known, order, around = (found) => found }: List,
+  {
+    columns,
+    from,
+    joins = '',
+    conditions,
+    days,
+    except,
+    counted,
+    total: known,
+    order,
+    around = (found) => found,
+  }: List,
   paging: Paging,
 ): Promise<Page<Row>> => {
-  const [head, source, asked] = [partOf(columns), partOf(from), allOf(conditions)]
+  const [head, source, own] = [partOf(columns), partOf(from), allOf(conditions)]
+  const asked = allOf([...conditions, ...(days?.rows ?? [])])
   const given = except
     ? { text: `${asked.text} and (${except.text}) is not true`, values: [...asked.values, ...except.values] }
     : asked
@@ -118,7 +134,7 @@ export const readPage = async <Row>(
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
   const count = known ??
-    lessOf(totalOf(trx, counted ?? aloneIn(source), asked), source, asked, except) ?? {
+    lessOf(totalOf(trx, counted ?? aloneIn(source), own, days?.counts ?? []), source, asked, except) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }
