@@ -2234,6 +2234,9 @@ export interface ListCountRow {
   lifted: boolean | null
   matched: boolean | null
   late: boolean | null
+  month: string | null
+  role: string | null
+  roleId: string | null
 }
 
 export interface LostItemRow {
@@ -6138,10 +6141,10 @@ export const tables = {
     computed: [],
   },
   list_count: {
-    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late'],
+    fields: ['tenantId', 'list', 'seq', 'propertyId', 'bookId', 'status', 'kind', 'n', 'folded', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late', 'month', 'role', 'roleId'],
     documents: [],
     filled: ['tenantId', 'seq', 'folded'],
-    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late'],
+    nullable: ['propertyId', 'bookId', 'status', 'kind', 'journalId', 'periodId', 'channelConnectionId', 'webhookEndpointId', 'automationId', 'day', 'escalated', 'recurring', 'lifted', 'matched', 'late', 'month', 'role', 'roleId'],
     computed: [],
   },
   lost_item: {

@@ -52,7 +52,8 @@ const builtIn: Omit<Role, 'members'>[] = builtInRoles.map((key) => ({
 }))
 
 const columns = `r.id, r.key, r.name, r.description, false as built_in, r.permissions, r.version,
-  (select count(*) from membership m where m.tenant_id = r.tenant_id and m.role_id = r.id and m.status <> 'deactivated') as members`
+  (select coalesce(sum(m.n), 0)::bigint from list_count m where m.tenant_id = r.tenant_id and m.list = 'membership' and m.role_id = r.id
+    and m.status <> 'deactivated') as members`
 
 /** A page of the tenant's roles: built-in ones by rank, then its own by key. */
 export const listRoles = async (
@@ -61,7 +62,8 @@ export const listRoles = async (
 ): Promise<Page<Role>> => {
   const held = await sql<{ role: string; members: number }>(
     trx,
-    `select role, count(*) as members from membership where role is not null and status <> 'deactivated' group by role`,
+    `select role, sum(n)::bigint as members from list_count
+     where list = 'membership' and role is not null and status <> 'deactivated' group by role`,
   )
   const members = new Map(held.map((row) => [row.role, row.members]))
   const custom = await sql<Role>(trx, `select ${columns} from role r order by r.key`)

@@ -5,6 +5,7 @@ import { isAlways } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onDays } from '../lib/days.ts'
 import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import type { JournalEntryRow } from '../rows.ts'
@@ -78,10 +79,12 @@ export const ofTotal = (total: Part, operator: '>=' | '<=', amount: number | und
     values: [...total.values, ...values],
   }))
 
+/** That an entry came late or did not: in its text, so that the index of those which did serves it. */
+export const late = (column: string, given: boolean | undefined): Part[] =>
+  given === undefined ? [] : [{ text: given ? column : `not ${column}`, values: [] }]
+
 const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] => {
   return [
-    ...where('e.posting_date >= ?', filter.from),
-    ...where('e.posting_date <= ?', filter.to),
     ...where('e.period_id = ?', filter.periodId),
     ...where('e.journal_id = ?', filter.journalId),
     ...where('e.kind = ?', filter.kind),
@@ -89,7 +92,7 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
     ...where('e.source_id = ?', filter.sourceId),
     ...ofTotal(total, '>=', filter.minTotal),
     ...ofTotal(total, '<=', filter.maxTotal),
-    ...where('e.late = ?', filter.late),
+    ...late('e.late', filter.late),
     ...withLine(where('l.account_id = ?', filter.accountId)),
     ...withLine(where('l.property_id = ?', filter.propertyId)),
     ...withLine(lines),
@@ -125,6 +128,7 @@ export const listEntries = async (
     ...conditionsOf(filter, lines, total),
     ...(words === null ? [] : [entryOf(words)]),
   ]
+  const days = onDays('e.posting_date', filter)
   const found = await readPage<EntryHead>(
     trx,
     {
@@ -132,7 +136,11 @@ export const listEntries = async (
       from: 'journal_entry e',
       joins,
       conditions,
-      total: words?.entryIds === null ? countedTo('journal_entry e', conditions) : totalOfHouse(book.id, filter, scope),
+      days,
+      total:
+        words?.entryIds === null
+          ? countedTo('journal_entry e', [...conditions, ...days.rows])
+          : totalOfHouse(book.id, filter, scope),
       order: 'e.posting_date desc, e.sequence desc',
     },
     { page, limit },

@@ -7,7 +7,7 @@ import { allOf, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import { readAccount } from './accounts/read.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
-import { ofTotal, seenBy } from './journal.ts'
+import { late, ofTotal, seenBy } from './journal.ts'
 import { countedTo, findWords, lineOf, refuseDepth } from './words.ts'
 
 export type LineOfAccount = {
@@ -47,7 +47,7 @@ const linesKept = (conditions: readonly Part[]): Part => {
   }
 }
 
-/** The number of lines under conditions on their house and period, and on the kind and journal of their entries, as it is kept. */
+/** The number of lines under conditions on their house and period, and on the kind, journal and lateness of their entries, as it is kept. */
 const linesOfKind = (conditions: readonly Part[]): Part => {
   const { text, values } = allOf(conditions)
   return {
@@ -179,9 +179,9 @@ export const searchLines = async (
     ...seen(scope, 'l.property_id'),
   ]
   const { bookId: _, periodId: _period, accountId: _account, propertyId: _property, ...others } = filter
-  const { kind, journalId, ...more } = others
+  const { kind, journalId, late: isLate, ...more } = others
   const isCounted = Object.values(more).every((one) => one === undefined)
-  const isOfKind = (kind ?? journalId) !== undefined
+  const isOfKind = (kind ?? journalId ?? isLate) !== undefined
   // Lines are in the order of their entries; those of an account or a house have an index of their own.
   const isOfPlace = (filter.accountId ?? filter.propertyId) !== undefined
   const day = isOfPlace ? 'l.posting_date' : 'e.posting_date'
@@ -204,7 +204,7 @@ export const searchLines = async (
     ...where('e.source_id = ?', filter.sourceId),
     ...ofTotal(total, '>=', filter.minTotal),
     ...ofTotal(total, '<=', filter.maxTotal),
-    ...where('e.late = ?', filter.late),
+    ...late('e.late', filter.late),
     ...where('l.document_type = ?', filter.documentType),
     ...where('l.document_id = ?', filter.documentId),
     ...where('l.party_type = ?', filter.partyType),
@@ -227,7 +227,12 @@ export const searchLines = async (
         isCounted && !isOfKind
           ? linesKept(inYear)
           : isCounted && filter.accountId === undefined
-            ? linesOfKind([...inYear, ...where('l.kind = ?', kind), ...where('l.journal_id = ?', journalId)])
+            ? linesOfKind([
+                ...inYear,
+                ...where('l.kind = ?', kind),
+                ...where('l.journal_id = ?', journalId),
+                ...late('l.late', isLate),
+              ])
             : words?.entryIds === null
               ? countedTo(source, conditions)
               : null,

@@ -2,6 +2,7 @@ import { isOfGuest } from '../guests/index.ts'
 import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Condition } from '../lib/conditions.ts'
+import { withinDays } from '../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { isNumber } from '../lib/words.ts'
@@ -80,14 +81,13 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...yes('i.recurring', filter.recurring),
         ...where('i.source = ?', filter.source),
         ...where('i.cause = ?', filter.cause),
-        ...where(`i.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
-        ...where(`i.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
         ...(filter.q === undefined
           ? []
           : isNumber(filter.q)
             ? where('i.number = ?', Number(filter.q))
             : [{ text: 'false', values: [] }]),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
+      days: withinDays('i.created_at', filter),
       except: filter.late === false ? { text: late, values: [] } : undefined,
       order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),
     },

@@ -12,7 +12,7 @@ export const countedLists = {
   guest: ['status'],
   receivable: ['property_id', 'book_id', 'status', 'kind'],
   payable: ['property_id', 'book_id', 'status', 'kind'],
-  journal_entry: ['book_id', 'kind', 'journal_id', 'period_id'],
+  journal_entry: ['book_id', 'kind', 'journal_id', 'period_id', 'late'],
   message: ['property_id', 'status', 'kind'],
   issue: ['property_id', 'status', 'kind', 'escalated', 'recurring'],
   posting_event: ['property_id', 'book_id', 'status'],
@@ -65,6 +65,7 @@ export const countedLists = {
   channel_push: ['channel_connection_id', 'status', 'kind'],
   subscription_invoice: ['status'],
   exchange_rate: [],
+  membership: ['status', 'role', 'role_id'],
 } as const
 export type CountedList = keyof typeof countedLists
 
@@ -81,6 +82,14 @@ export const countedFacts = {
   payment_unallocated: 'payment',
 } as const satisfies Readonly<Record<string, CountedList>>
 export type CountedFact = keyof typeof countedFacts
+
+/** Lists whose rows are counted by a day as well, under the name `<list>_by_day`, and the other columns. */
+export const countedDays: Partial<Record<CountedList, readonly string[]>> = {
+  booking: ['property_id'],
+  issue: ['property_id', 'status', 'kind', 'escalated', 'recurring'],
+  lost_item: ['property_id', 'status'],
+  journal_entry: ['book_id', 'kind', 'journal_id', 'late'],
+}
 
 /** Lists of operators over all tenants, whose rows triggers count in `platform_count`, and the columns. */
 export const platformLists = {
@@ -99,17 +108,24 @@ export type Counted = { list: CountedList | PlatformList; as: string }
 export const countedBy = (table: string): CountedList | undefined =>
   table in countedLists ? (table as CountedList) : undefined
 
-/** The table of counts for the rows that a transaction sees, and their columns; null where they are not counted. */
-export const countsOf = (
-  trx: AnyTrx,
-  table: string,
-): { counts: 'list_count' | 'platform_count'; columns: readonly string[] } | null => {
+type Kept = { counts: 'list_count' | 'platform_count'; list: string; columns: readonly string[] }
+
+/** The table of counts for the rows that a transaction sees, their name there and their columns, by day or not; null where they are not counted. */
+export const countsOf = (trx: AnyTrx, table: string, byDay: boolean): Kept | null => {
   const isPlatform = contextOf(trx).tenantId === null
-  const columns = (isPlatform ? platformLists : countedLists)[table as never] as readonly string[] | undefined
+  const lists: Readonly<Record<string, readonly string[]>> = isPlatform
+    ? byDay
+      ? {}
+      : platformLists
+    : byDay
+      ? countedDays
+      : countedLists
+  const columns = lists[table]
   if (columns === undefined) return null
+  const list = byDay ? `${table}_by_day` : table
   return isPlatform
-    ? { counts: 'platform_count', columns }
-    : { counts: 'list_count', columns: ['tenant_id', ...columns] }
+    ? { counts: 'platform_count', list, columns }
+    : { counts: 'list_count', list, columns: ['tenant_id', ...columns] }
 }
 
 const names = /(?:\b([a-z]\w*)\.)?\b([a-z]\w*)\b/gi

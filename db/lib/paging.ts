@@ -4,6 +4,7 @@ import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import { asksForColumns, asksForCounted, countsOf } from './counts.ts'
 import type { Counted, CountedFact } from './counts.ts'
+import type { Days } from './days.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -68,6 +69,8 @@ type List = {
   joins?: string
   conditions: readonly Part[]
   facts?: readonly Fact[]
+  /** Further conditions, on a day by which the rows are counted as well. */
+  days?: Days | undefined
   /** Rows that the list leaves out, few of all: they are counted by themselves, and taken off the number that is kept. */
   except?: Part | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
@@ -96,18 +99,23 @@ type Asked = {
   counted: Counted | undefined
   source: Part
   conditions: Part
+  days: Days | undefined
   facts: readonly Fact[]
   except: Part | undefined
 }
 
 /** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
-const sumOf = (trx: AnyTrx, { counted, conditions }: Asked, of?: CountedFact): Part | null => {
-  const kept = counted && countsOf(trx, counted.list)
+const sumOf = (trx: AnyTrx, { counted, conditions, days }: Asked, of?: CountedFact): Part | null => {
+  const isByDay = days !== undefined && days.counts.length > 0
+  const kept = counted && countsOf(trx, counted.list, isByDay)
+  // Facts are not counted by day.
+  if (isByDay && of) return null
   if (!counted || !kept || !asksForCounted(counted, kept.columns, conditions)) return null
-  const { list, as } = counted
+  const { as } = counted
+  const all = allOf([conditions, ...(days?.counts ?? [])])
   return {
-    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? list}' and ${conditions.text}`,
-    values: conditions.values,
+    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? kept.list}' and ${all.text}`,
+    values: all.values,
   }
 }
 
@@ -127,14 +135,14 @@ export const keptTotal = (
 
 /** The rows that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. */
 const totalOf = (trx: AnyTrx, asked: Asked): Part | null => {
-  const { source, conditions, facts, except } = asked
+  const { source, conditions, days, facts, except } = asked
   const [on, off] = [facts.filter(({ is }) => is), facts.filter(({ is }) => !is)]
   const isKept = on.length === 0 || (on.length === 1 && on[0]?.counted !== undefined)
   const kept = isKept ? sumOf(trx, asked, on[0]?.counted) : null
   const without: Part[] = [...off, ...(except ? [except] : [])]
   if (kept === null || without.length === 0) return kept
   const rest = off[0]?.counted && on.length === 0 && without.length === 1 ? sumOf(trx, asked, off[0].counted) : null
-  const having = allOf([conditions, ...conditionsOf(on)])
+  const having = allOf([conditions, ...(days?.rows ?? []), ...conditionsOf(on)])
   const less = rest ?? {
     text: `select count(*) from ${source.text} where ${having.text} and (${without.map(({ text }) => `(${text})`).join(' or ')})`,
     values: [...source.values, ...having.values, ...without.flatMap(({ values }) => values)],
@@ -153,6 +161,7 @@ export const readPage = async <Row>(
     from,
     joins = '',
     facts = [],
+    days,
     except,
     counted,
     total: known,
@@ -165,6 +174,7 @@ export const readPage = async <Row>(
   const [head, source, conditions] = [partOf(columns), partOf(from), allOf(list.conditions)]
   const given = allOf([
     conditions,
+    ...(days?.rows ?? []),
     ...conditionsOf(facts),
     ...(except ? [{ text: `(${except.text}) is not true`, values: except.values }] : []),
   ])
@@ -176,7 +186,7 @@ export const readPage = async <Row>(
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
   const count = known ??
-    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, facts, except }) ?? {
+    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, days, facts, except }) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }

@@ -3,6 +3,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { sum } from '../lib/amounts.ts'
 import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { withinDays } from '../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import { findGuests } from '../guests/index.ts'
@@ -151,10 +152,9 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
         ...where('b.company_id = ?', filter.companyId),
         ...where('b.agency_id = ?', filter.agencyId),
         ...where('b.external_reference = ?', filter.externalReference),
-        ...where(`b.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.createdFrom),
-        ...where(`b.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.createdTo),
         ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
       ],
+      days: withinDays('b.created_at', { from: filter.createdFrom, to: filter.createdTo }),
       except: filter.held === false ? isHeld : undefined,
       order: orderBy(filter.sort, bookingSorts, `b.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`),
     },

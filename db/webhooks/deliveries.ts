@@ -65,33 +65,74 @@ const ofState: Readonly<Record<WebhookDeliveryRow['status'], string>> = {
   dropped: `d.status = 'dropped'`,
 }
 
-/** The number of deliveries by the counts of their months; null where more is asked than these tell. */
-const totalOf = (filter: Omit<Filter, keyof Paging>, state: Part[]): Part | null => {
-  if (filter.eventId !== undefined || filter.from !== undefined || filter.to !== undefined) return null
-  const { text, values } = allOf([...countedConditions(filter, 'd.kind'), ...state])
+/** Deliveries of an event are unique by their endpoint, whose index finds them: those that have any are named by the counts. */
+const ofEvent = `d.event_id = ? and d.webhook_endpoint_id = any(array(select c.webhook_endpoint_id from list_count c where c.list = 'webhook_delivery'))`
+
+const dayMs = 86_400_000
+
+/** The days of UTC that an instant falls into and that come after it, as PostgreSQL reads them. */
+const dayOf = (at: string, ahead = 0): string =>
+  new Date((Math.floor(Date.parse(at) / dayMs) + ahead) * dayMs).toISOString()
+
+/** The times of a day that is cut, which are counted row by row, and the whole days, which are counted already. */
+const cutDays = ({ from, to }: Pick<Filter, 'from' | 'to'>): { whole: Part[]; cut: Part[][] } => ({
+  whole: [
+    ...(from === undefined ? [] : where('d.day >= ?::date', dayOf(from, 1).slice(0, 10))),
+    ...(to === undefined ? [] : where('d.day < ?::date', dayOf(to).slice(0, 10))),
+  ],
+  cut: [
+    ...(from === undefined ? [] : [where('d.created_at < ?::timestamptz', dayOf(from, 1))]),
+    ...(to === undefined ? [] : [where('d.created_at >= ?::timestamptz', dayOf(to))]),
+  ],
+})
+
+/** The number of deliveries by the counts of their months, or of their days with those of the days that are cut; null where more is asked than these tell. */
+const totalOf = (filter: Omit<Filter, keyof Paging>, state: Part[], conditions: Part[]): Part | null => {
+  const { eventId, from, to } = filter
+  if (eventId !== undefined) return null
+  const counted = [...countedConditions(filter, 'd.kind'), ...state]
+  const sum = (list: string, more: Part[]) => {
+    const { text, values } = allOf([...counted, ...more])
+    return {
+      text: `select coalesce(sum(d.n), 0)::bigint as total from list_count d where d.list = '${list}' and ${text}`,
+      values,
+    }
+  }
+  if (from === undefined && to === undefined)
+    return sum('webhook_delivery', [{ text: isRecentMonth('d.day'), values: [] }])
+  if (from !== undefined && to !== undefined && dayOf(from) === dayOf(to)) return null
+  const { whole, cut } = cutDays(filter)
+  const parts = [
+    sum('webhook_delivery_by_day', [{ text: isRecentMonth('d.month'), values: [] }, ...whole]),
+    ...cut.map((day) => {
+      const { text, values } = allOf([...conditions, ...day])
+      return { text: `select count(*) from webhook_delivery d where ${text}`, values }
+    }),
+  ]
   return {
-    text: `select coalesce(sum(d.n), 0)::bigint as total from list_count d where d.list = 'webhook_delivery' and ${isRecentMonth('d.day')} and ${text}`,
-    values,
+    text: `select ${parts.map(({ text }) => `(${text})`).join(' + ')} as total`,
+    values: parts.flatMap(({ values }) => values),
   }
 }
 
 /** Deliveries of types that the caller reads, newest first. */
 export const listDeliveries = (trx: Trx, { page, limit, ...filter }: Filter) => {
   const state = filter.status === undefined ? [] : [{ text: ofState[filter.status], values: [] }]
+  const conditions = [
+    { text: kept(), values: [] },
+    ...countedConditions(filter),
+    ...state,
+    ...where(ofEvent, filter.eventId),
+    ...where('d.created_at >= ?::timestamptz', filter.from),
+    ...where('d.created_at <= ?::timestamptz', filter.to),
+  ]
   return readPage<DeliveryRecord>(
     trx,
     {
       columns,
       from: 'webhook_delivery d',
-      conditions: [
-        { text: kept(), values: [] },
-        ...countedConditions(filter),
-        ...state,
-        ...where('d.event_id = ?', filter.eventId),
-        ...where('d.created_at >= ?::timestamptz', filter.from),
-        ...where('d.created_at <= ?::timestamptz', filter.to),
-      ],
-      total: totalOf(filter, state),
+      conditions,
+      total: totalOf(filter, state, conditions),
       order: 'd.created_at desc, d.sequence desc, d.id',
     },
     { page, limit },

@@ -29,7 +29,7 @@ export const isRecent = (column: 'occurred_at' | 'event_at' | 'd.event_at' | 'e.
 }
 
 /** A condition that leaves the counts of those months. */
-export const isRecentMonth = (column: 'd.day'): string => {
+export const isRecentMonth = (column: 'd.day' | 'd.month'): string => {
   const { first, end } = keptMonths()
   return `${column} >= '${first.slice(0, 10)}'::date and ${column} < '${end.slice(0, 10)}'::date`
 }

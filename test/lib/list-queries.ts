@@ -1,3 +1,4 @@
+import { addDays } from '../../config/time.ts'
 import { routes } from '../../api/routes.ts'
 import { idOf } from './made-rows.ts'
 
@@ -47,6 +48,8 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   'superuser.tenants.list': ['pastDue'],
   'superuser.invoices.list': ['overdue'],
   'superuser.supportSessions.list': ['running'],
+  'ledgerEntries.list': ['late'],
+  'ledgerLines.list': ['late'],
   'bookings.list': ['held'],
   'waitlist.list': ['matched'],
   'issues.list': ['late', 'escalated', 'recurring'],
@@ -55,11 +58,26 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   'suppressions.list': ['lifted'],
 }
 
+/** Lists that are asked for all of their last year or of what came until now, by the filters that say so: most made rows are of these days. */
+const wide: Readonly<Record<string, readonly string[]>> = {
+  'bookings.list': ['createdFrom', 'createdTo'],
+  'issues.list': ['from', 'to'],
+  'ledgerEntries.list': ['from'],
+  'webhookDeliveries.list': ['from', 'to'],
+}
+
+const wideOf = ({ id, query }: ListRoute, today: string): string[] =>
+  (wide[id] ?? []).map((name, at) => {
+    const day = addDays(today, at === 0 ? -365 : 2)
+    return `&${name}=${fieldsOf(query).fields[name]?.format === 'day' ? day : `${day}T12:00:00Z`}`
+  })
+
 /**
  * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, flags, and words that few have;
  * orders come from `sortsIn`. Amounts and other flags are not measured: they look at what other filters leave.
  */
-export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
+export const queriesOf = (list: ListRoute, given: Given): string[] => {
+  const { id, query } = list
   const { fields, required: named } = fieldsOf(query)
   const required = ofOnePerson.has(id) ? [...named, 'guestId'] : named
   const all = Object.entries(fields).filter(([name]) => name !== 'customerId' || !ofOnePerson.has(id))
@@ -76,7 +94,7 @@ export const queriesOf = ({ id, query }: ListRoute, given: Given): string[] => {
   const flagged = (flags[id] ?? []).flatMap((flag) =>
     ['', ...beside].flatMap((more) => [`${more}&${flag}=true`, `${more}&${flag}=false`]),
   )
-  return ['', ...filters, ...flagged].map((one) => `${always}${one}`)
+  return ['', ...filters, ...flagged, ...wideOf(list, given.today)].map((one) => `${always}${one}`)
 }
 
 /** Orders of a list, by its refusal of one that it does not have. */

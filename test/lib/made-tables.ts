@@ -106,7 +106,7 @@ const replanned = `one.versions || '[{"since": "2001-01-01", "dueOn": "2001-01-0
 /** SQL of columns where their types do not say enough. */
 export const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   journal_line: { line_no: '1', entry_id: idOf('journal_entry', 'n') },
-  journal_entry: { kind: 'one.kind', book_id: 'one.book_id' },
+  journal_entry: { kind: 'one.kind', book_id: 'one.book_id', late: 'n % 2 = 0' },
   // Some 24 a day, in a trail whose links have been made.
   audit_entry: { at: `now() - make_interval(hours => n)`, seq: '1000000 + n', hash: `decode(md5(n::text), 'hex')` },
   payment_method: { guest_id: idOf('guest', 'n') },

@@ -1,5 +1,5 @@
 import { sql } from '../../db/lib/connection.ts'
-import { countedFacts, countedLists, platformLists } from '../../db/lib/counts.ts'
+import { countedDays, countedFacts, countedLists, platformLists } from '../../db/lib/counts.ts'
 import type { CountedFact } from '../../db/lib/counts.ts'
 
 const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
@@ -32,8 +32,8 @@ const derived: Readonly<Record<string, Source>> = {
       from webhook_delivery)`,
   },
   journal_line: {
-    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'period_id'],
-    from: `(select l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, l.period_id from journal_line l
+    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'period_id', 'late'],
+    from: `(select l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, l.period_id, e.late from journal_line l
       join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id)`,
   },
   ...Object.fromEntries(
@@ -55,6 +55,11 @@ const derived: Readonly<Record<string, Source>> = {
         else 'other' end as status, case when sent_at is null then 'kept' else 'sent' end as kind, (created_at at time zone 'UTC')::date as day
       from message where automation_id is not null)`,
   },
+  webhook_delivery_by_day: {
+    columns: ['property_id', 'webhook_endpoint_id', 'status', 'kind', 'day', 'month'],
+    from: `(select tenant_id, property_id, webhook_endpoint_id, status, type as kind, (created_at at time zone 'UTC')::date as day,
+        date_trunc('month', event_at at time zone 'UTC')::date as month from webhook_delivery)`,
+  },
   quote_unused: {
     columns: ['property_id', 'day'],
     from: `(select tenant_id, property_id, (expires_at at time zone 'UTC')::date as day from quote q
@@ -75,8 +80,19 @@ const facts: Readonly<Record<CountedFact, string>> = {
   payment_unallocated: `status = 'captured' and captured_amount > allocated_amount + refund_reserved`,
 }
 
+const days: Readonly<Record<string, string>> = {
+  booking: `(created_at at time zone 'UTC')::date`,
+  issue: `(created_at at time zone 'UTC')::date`,
+  lost_item: `(at at time zone 'UTC')::date`,
+  journal_entry: 'posting_date',
+}
+
 /** Lists of tenants, by their names. */
 const sources: readonly (readonly [list: string, source: Source])[] = [
+  ...Object.entries(countedDays).map(([list, columns]) => {
+    const from = `(select tenant_id, ${columns.join(', ')}, ${days[list]} as day from ${list})`
+    return [`${list}_by_day`, { columns: [...columns, 'day'], from }] as const
+  }),
   ...Object.entries(countedLists).map(([list, columns]) => [list, { columns, from: list }] as const),
   ...Object.entries(derived),
   ...Object.entries(countedFacts).map(([list, table]) => {
@@ -116,6 +132,9 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   quote_unused: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'quote_unused', :propertyId, '2026-01-01', 2)`,
   journal_line: `insert into list_count (tenant_id, list, property_id, kind, n) values (:tenantId, 'journal_line', :propertyId, 'standard', 1)`,
   payable_held: `insert into list_count (tenant_id, list, property_id, status, kind, n) values (:tenantId, 'payable_held', :propertyId, 'draft', 'bill', 1)`,
+  booking_by_day: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'booking_by_day', :propertyId, '2026-01-01', 1)`,
+  webhook_delivery_by_day: `insert into list_count (tenant_id, list, property_id, day, month, n)
+    values (:tenantId, 'webhook_delivery_by_day', :propertyId, '2026-01-02', '2026-01-01', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }
