@@ -103,13 +103,21 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
   ]
 }
 
-/** The number of entries with a line of a house, as it is kept; null where more is asked than the house and the book. */
-const totalOfHouse = (bookId: string, { propertyId, ...filter }: EntryFilter, scope: Condition): Part | null => {
-  const others = Object.entries(filter).filter(([name, value]) => name !== 'bookId' && value !== undefined)
-  if (propertyId === undefined || others.length > 0 || !isAlways(scope)) return null
+/** The number of entries with a line of a house, as it is kept; null where more is asked than the house, the book, the kind, the journal and lateness. */
+const totalOfHouse = (bookId: string, filter: EntryFilter, scope: Condition): Part | null => {
+  const { propertyId, bookId: _, kind, journalId, late: isLate, ...more } = filter
+  if (propertyId === undefined || Object.values(more).some((value) => value !== undefined) || !isAlways(scope))
+    return null
+  const { text, values } = allOf([
+    ...where('c.property_id = ?', propertyId),
+    ...where('c.book_id = ?', bookId),
+    ...where('c.kind = ?', kind),
+    ...where('c.journal_id = ?', journalId),
+    ...late('c.late', isLate),
+  ])
   return {
-    text: `select coalesce(sum(c.n), 0)::bigint as total from list_count c where c.list = 'journal_entry_of_house' and c.property_id = ? and c.book_id = ?`,
-    values: [propertyId, bookId],
+    text: `select coalesce(sum(c.n), 0)::bigint as total from list_count c where c.list = 'journal_entry_of_house' and ${text}`,
+    values,
   }
 }
 

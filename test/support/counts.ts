@@ -23,8 +23,9 @@ type Source = { columns: readonly string[]; from: string }
 /** Lists that are counted by more than columns of one table: the rows that are counted, with the columns by which they are. */
 const derived: Readonly<Record<string, Source>> = {
   journal_entry_of_house: {
-    columns: ['property_id', 'book_id'],
-    from: `(select distinct tenant_id, property_id, book_id, entry_id from journal_line where property_id is not null)`,
+    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'late'],
+    from: `(select distinct l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, e.late, l.entry_id from journal_line l
+      join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id where l.property_id is not null)`,
   },
   webhook_delivery: {
     columns: ['property_id', 'webhook_endpoint_id', 'status', 'kind', 'day'],
