@@ -9,5 +9,13 @@ export const dunningRunStatuses = ['queued', 'running', 'done'] as const
 export const noticeStatuses = ['queued', 'sent', 'failed', 'skipped'] as const
 export type NoticeStatus = (typeof noticeStatuses)[number]
 /** Why an installment that has reached a step is not written about. */
-export const skipReasons = ['exempt', 'paused', 'below_minimum', 'no_address', 'fiscal_rejected', 'settled'] as const
+export const skipReasons = [
+  'exempt',
+  'paused',
+  'below_minimum',
+  'no_address',
+  'fiscal_rejected',
+  'settled',
+  'rescheduled',
+] as const
 export type SkipReason = (typeof skipReasons)[number]

@@ -932,6 +932,7 @@ export interface CreditNoteLineRow {
   taxAmount: number
   propertyId: string | null
   costCenterId: string | null
+  receivableLineNo: number | null
 }
 
 export interface CustomerRow {
@@ -5623,10 +5624,10 @@ export const tables = {
     computed: ['excess'],
   },
   credit_note_line: {
-    fields: ['tenantId', 'id', 'creditNoteId', 'lineNo', 'description', 'accountId', 'amount', 'taxCodeId', 'taxAmount', 'propertyId', 'costCenterId'],
+    fields: ['tenantId', 'id', 'creditNoteId', 'lineNo', 'description', 'accountId', 'amount', 'taxCodeId', 'taxAmount', 'propertyId', 'costCenterId', 'receivableLineNo'],
     documents: [],
     filled: ['tenantId', 'id', 'description', 'taxAmount'],
-    nullable: ['taxCodeId', 'propertyId', 'costCenterId'],
+    nullable: ['taxCodeId', 'propertyId', 'costCenterId', 'receivableLineNo'],
     computed: [],
   },
   customer: {

@@ -119,7 +119,7 @@ const list = orders.list({
   find: ({ trx, filter }) => listOrders(trx, filter) as never,
 })
 
-const lineErrors = ['reference_not_found', 'measure_unknown', 'account_not_usable'] as const
+const lineErrors = ['reference_not_found', 'measure_unknown', 'account_not_usable', 'total_too_large'] as const
 
 const create = orders.create({
   summary: 'Draft a purchase order',
@@ -167,7 +167,7 @@ const approve = orders.act('approve', {
   summary: 'Approve an order and send it to the supplier',
   description:
     'By another user than who wrote it, with a role of the band of its total. `notify: false` sends no e-mail.',
-  errors: ['invalid_transition', 'self_approval', 'key_not_allowed'],
+  errors: ['invalid_transition', 'self_approval', 'key_not_allowed', 'measure_unknown'],
   body: Obj({ notify: Opt(Bool) }),
   example: { notify: false },
   command: async ({ trx, id, body, admission, expectedVersion }) => {

@@ -70,6 +70,7 @@ const resolve = exceptions.act('resolve', {
     'invalid_transition',
     'reference_not_found',
     'account_not_usable',
+    'period_closed',
     'business_day_changed',
     'amount_exceeds_refundable',
     'amount_disputed',

@@ -1,4 +1,4 @@
-import { conflict, notFound, unprocessable } from '../../config/errors.ts'
+import { ApiError, conflict, notFound, unprocessable } from '../../config/errors.ts'
 import { businessDayClosed, businessDayOpened } from '../../config/events/financial.ts'
 import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -137,9 +137,12 @@ export const zoneOfBook = async (trx: Trx, bookId: string): Promise<string> => {
   return book.timeZone
 }
 
+/** What waits for an open period asks again so much later: somebody opens one, or adds the next year. */
+const periodWaitSeconds = 3600
+
 /**
  * The date itself where the book takes it, else the first later day that it takes: for dates of gateways and banks. Locks of the journals in which money is posted
- * count as that of the book does, since the wall of events obeys them, too.
+ * count as that of the book does, since the wall of events obeys them, too. 422 `period_closed` where no such day is left; jobs then try again.
  */
 export const firstOpenDay = async (
   trx: Trx,
@@ -157,6 +160,10 @@ export const firstOpenDay = async (
        and b.id = coalesce(cast(:bookId as uuid), (select p.book_id from property p where p.tenant_id = :tenantId and p.id = cast(:propertyId as uuid)))`,
     { date, tenantId: contextOf(trx).tenantId, bookId: place.bookId ?? null, propertyId: place.propertyId ?? null },
   )
-  if (!found?.day) throw new PostingError(`no open period of the book holds ${date} or a later day`)
+  if (!found?.day)
+    throw new ApiError('period_closed', 'No open period of the book holds the date or a later day', {
+      errors: [{ field: 'postingDate', message: date }],
+      retryAfterSeconds: periodWaitSeconds,
+    })
   return found.day
 }

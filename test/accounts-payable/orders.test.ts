@@ -114,6 +114,23 @@ describe('what is ordered and what recurs', function () {
     expect((await a.good(a.finance, 'GET', `${orders}/${order.id}`)).lines[0]).to.include({ billed: '9' })
   })
 
+  it('an order beyond what can be booked at once is refused, in one line or in all', async () => {
+    const { id: supplierId } = await a.supplier()
+    const order = (...lines: object[]) => a.refused(a.owner, 'POST', orders, { supplierId, propertyId, lines })
+    const refused = [422, 'total_too_large']
+    expect(await order(paint('10000', 10_000_000_000_000))).to.deep.equal(refused)
+    expect(await order(paint('99999999999.9999', 10_000_000_000_000))).to.deep.equal(refused)
+    expect(await order(paint('1', 10_000_000_000_000), paint('1', 1))).to.deep.equal(refused)
+    const { id } = await a.good(a.owner, 'POST', orders, {
+      supplierId,
+      propertyId,
+      lines: [paint('1', 10_000_000_000_000)],
+    })
+    expect(
+      await a.refused(a.owner, 'PATCH', `${orders}/${id}`, { lines: [paint('2', 10_000_000_000_000)] }),
+    ).to.deep.equal(refused)
+  })
+
   it('is cancelled while nothing came, and closed after', async () => {
     const { id: supplierId } = await a.supplier()
     const [one, other] = [await approved(supplierId, [paint('2', 100)]), await approved(supplierId, [paint('2', 100)])]

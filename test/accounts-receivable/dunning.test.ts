@@ -143,6 +143,30 @@ describe('reminders', function () {
     expect((await notices(next.run.id)).find((one) => one.receivableId === paused)?.status).to.equal('sent')
   })
 
+  it('are not sent for what was dated anew between run and sending, and come when the new day does', async () => {
+    const moved = await a.issued(await a.customer({ email: 'adiada@firma.example' }), [[a.day(-6), 10_000]])
+    const earlier = await a.issued(await a.customer({ email: 'antes@firma.example' }), [[a.day(-6), 20_000]])
+    const { run } = await start()
+    await world.drain({ kinds: ['messages.run-dunning'] })
+    const move = (id: string, on: string, amount: number) =>
+      a.good(a.finance, 'PATCH', `receivables/${id}`, { installments: [{ dueOn: on, amount }] })
+    await move(moved, a.day(20), 10_000)
+    await move(earlier, a.day(-5), 20_000)
+    await world.drain()
+    const of = async (runId: string, receivableId: string) => {
+      const found = (await notices(runId)).find((one) => one.receivableId === receivableId)
+      return [found?.status, found?.skipReason]
+    }
+    expect(await of(run.id, moved)).to.deep.equal(['skipped', 'rescheduled'])
+    expect(await of(run.id, earlier)).to.deep.equal(['sent', null])
+    expect(mails()).to.have.length(1)
+    await move(moved, a.day(-5), 10_000)
+    await a.rows(`update dunning_run set run_on = run_on - 1 where id = :id`, { id: run.id })
+    const next = await start()
+    await world.drain()
+    expect(await of(next.run.id, moved)).to.deep.equal(['sent', null])
+  })
+
   it('are asked for once each by a run that dies between its customers, and those of nobody within reach stand apart', async () => {
     const reached = [await a.customer({ email: 'um@firma.example' }), await a.customer({ email: 'dois@firma.example' })]
     const silent = await a.customer({ email: null })

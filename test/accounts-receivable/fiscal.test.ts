@@ -281,4 +281,40 @@ describe('fiscal documents', function () {
     expect(found.map(({ rpsNumber }) => Number(rpsNumber))).to.deep.equal(found.map((_, index) => index + 1))
     expect(await a.failing()).not.to.include('series_without_gap')
   })
+
+  it('says what the customer keeps back by the rates of its day, and nothing by one that has ended', async () => {
+    const customerId = await a.customer()
+    const code = async (name: string, rates: readonly [number, number, number | null][]) => {
+      const [{ id } = { id: '' }] = await a.rows<{ id: string }>(
+        `insert into tax_code (tenant_id, book_id, code, name, kind, liability_account_id)
+         select :tenantId, :bookId, :name, :name, 'withheld_by_customers', id from account where book_id = :bookId and code = '1.1.5.03' returning id`,
+        { name },
+      )
+      for (const [rate, from, to] of rates)
+        await a.rows(
+          `insert into tax_rate (tenant_id, tax_code_id, rate, valid_from, valid_to) values (:tenantId, :id, :rate, :from, :to)`,
+          { id, rate, from: a.day(from), to: to === null ? null : a.day(to) },
+        )
+      return id
+    }
+    const codes = [
+      await code('IRRF', [
+        [20_000, -90, -60],
+        [15_000, -59, null],
+      ]),
+      await code('CSRF', [[46_500, -90, -40]]),
+    ]
+    await a.rows(`update customer set withholding_tax_code_ids = cast(:codes as uuid[]) where id = :customerId`, {
+      codes,
+      customerId,
+    })
+    const receivableId = await a.issued(customerId, [[a.day(30), 100_000]])
+    await a.rows(`update receivable set issued_on = :today, posting_on = :today where id = :receivableId`, {
+      today: a.day(0),
+      receivableId,
+    })
+    const made = await a.good(a.finance, 'POST', 'fiscal-documents', { receivableId })
+    expect((await read(made.id)).snapshot.amounts.withheld).to.equal(1_500)
+    await world.drain()
+  })
 })

@@ -1,36 +1,83 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { amountsOf, automatic, cashOf } from '../../db/accounts-receivable/rules/allocations.ts'
-import { sharedLines } from '../../db/accounts-receivable/rules/credit-lines.ts'
+import { namedLines, sharedLines } from '../../db/accounts-receivable/rules/credit-lines.ts'
 
 const amount = fc.integer({ min: 1, max: 10_000_000 })
 
+const line = fc
+  .tuple(amount, fc.integer({ min: 0, max: 100 }))
+  .map(([whole, percent]) => ({ whole, tax: Math.floor((whole * percent) / 100) }))
+const linesOf = (given: readonly { whole: number; tax: number }[], accountOf: (index: number) => string = String) =>
+  given.map(({ whole, tax }, index) => ({
+    description: '',
+    accountId: accountOf(index),
+    amount: whole,
+    taxCodeId: tax > 0 ? 'iss' : null,
+    taxAmount: tax,
+    propertyId: null,
+    costCenterId: null,
+    receivableLineNo: index + 1,
+    credited: 0,
+    taxCredited: 0,
+  }))
+type Lines = ReturnType<typeof linesOf>
+/** Writes to lines of an invoice what a note gives back of each. */
+const credit = (lines: Lines, note: ReturnType<typeof sharedLines>) => {
+  for (const one of note) {
+    const of = lines.find(({ receivableLineNo }) => receivableLineNo === one.receivableLineNo)
+    if (!of) continue
+    of.credited += one.amount
+    of.taxCredited += one.taxAmount
+  }
+}
+const total = (lines: readonly { amount: number }[]) => lines.reduce((sum, one) => sum + one.amount, 0)
+
 describe('shares of invoices', () => {
   it('of a credit note sum to it, and take of each tax what falls on the part of its line', () => {
-    const line = fc
-      .tuple(amount, fc.integer({ min: 0, max: 100 }))
-      .map(([whole, percent]) => ({ whole, tax: Math.floor((whole * percent) / 100) }))
     fc.assert(
       fc.property(fc.array(line, { minLength: 1, maxLength: 20 }), fc.nat(1_000_000), (given, part) => {
-        const lines = given.map(({ whole, tax }, index) => ({
-          description: '',
-          accountId: String(index),
-          amount: whole,
-          taxCodeId: tax > 0 ? 'iss' : null,
-          taxAmount: tax,
-          propertyId: null,
-          costCenterId: null,
-        }))
-        const total = lines.reduce((sum, one) => sum + one.amount, 0)
-        const wanted = 1 + (part % total)
+        const lines = linesOf(given)
+        const wanted = 1 + (part % total(lines))
         const shared = sharedLines(lines, wanted)
-        expect(shared.reduce((sum, one) => sum + one.amount, 0)).to.equal(wanted)
+        expect(total(shared)).to.equal(wanted)
         for (const { accountId, amount: credited, taxAmount } of shared) {
           const of = lines[Number(accountId)]
           expect(credited).to.be.at.most(of?.amount ?? 0)
           expect(Math.abs(taxAmount - (credited * (of?.taxAmount ?? 0)) / (of?.amount ?? 1))).to.be.at.most(0.5)
         }
-        if (wanted === total) expect(shared).to.deep.equal(lines)
+        if (wanted === total(lines))
+          expect(shared.map((one) => ({ ...one, credited: 0, taxCredited: 0 }))).to.deep.equal(lines)
+      }),
+    )
+  })
+
+  it('of any number of credit notes never give back more than a line had, and of a whole invoice all of its taxes', () => {
+    const notes = fc.array(fc.record({ part: fc.nat(40), account: fc.option(fc.nat(2)) }), { maxLength: 40 })
+    const small = fc
+      .record({ whole: fc.integer({ min: 1, max: 200 }), percent: fc.nat(100) })
+      .map(({ whole, percent }) => ({ whole, tax: Math.round((whole * percent) / 100) }))
+    fc.assert(
+      fc.property(fc.array(small, { minLength: 1, maxLength: 6 }), notes, (given, asked) => {
+        const lines = linesOf(given, (index) => String(index % 2))
+        const left = () => lines.reduce((sum, one) => sum + one.amount - one.credited, 0)
+        for (const { part, account } of asked) {
+          const wanted = Math.min(1 + part, left())
+          if (wanted === 0) break
+          const note =
+            account === null
+              ? sharedLines(lines, wanted)
+              : namedLines(lines, [{ accountId: String(account), amount: wanted }])
+          expect(total(note)).to.equal(wanted)
+          for (const one of note) expect(one.taxAmount).to.be.within(0, one.amount)
+          credit(lines, note)
+          for (const one of lines) {
+            expect(one.credited).to.be.at.most(one.amount)
+            expect(Math.abs(one.taxCredited - (one.credited * one.taxAmount) / one.amount)).to.be.at.most(0.5)
+          }
+        }
+        if (left() > 0) credit(lines, sharedLines(lines, left()))
+        for (const one of lines) expect([one.credited, one.taxCredited]).to.deep.equal([one.amount, one.taxAmount])
       }),
     )
   })
@@ -50,8 +97,8 @@ describe('shares of invoices', () => {
           opens.map((open, index) => ({ installmentId: String(index), open })),
           available,
         )
-        const total = opens.reduce((sum, open) => sum + open, 0)
-        expect(parts.reduce((sum, { principal = 0 }) => sum + principal, 0)).to.equal(Math.min(total, available))
+        const open = opens.reduce((sum, one) => sum + one, 0)
+        expect(parts.reduce((sum, { principal = 0 }) => sum + principal, 0)).to.equal(Math.min(open, available))
       }),
     )
   })

@@ -77,6 +77,10 @@ describe('a file of a bank', () => {
       [ofx({ on: '2026-02-30' }), /^Line 19: the date "20260230100000\[-3:GMT\]" is no day/],
       [ofx({ on: '0026-09-03' }), /^Line 19: the date "00260903/],
       [
+        Buffer.from(ofx({}).toString('latin1').replaceAll('20260903100000', '202609031')),
+        /^Line 12: the date "202609031\[/,
+      ],
+      [
         Buffer.from(ofx({ amount: '10.00' }).toString('latin1').replace('CREDIT', 'DEBIT'), 'latin1'),
         /^Line 19: the sign of "10.00" is not that of a DEBIT$/,
       ],
@@ -133,6 +137,33 @@ describe('a file of a bank', () => {
     expect(csv('03/09/2026;"c;1,00;')).to.equal('Line 5: a quotation does not end')
     expect(csv('', { textColumns: ['Nada'] })).to.equal('Line 2: the file has no column Nada')
     expect(csv('03/09/2026;c;1,00;2,00', sides)).to.match(/^Line 3: money in of "-1,00" has a minus sign$/)
+  })
+
+  it('of CSV has a day, or a day and its time, and nothing else where its date is', () => {
+    type Format = CsvMapping['date']['format']
+    const day = (text: string, format: Format) => {
+      const found = read('csv', Buffer.from(['', 'Data;Texto;Valor', `${text};c;1,00`].join('\n')), {
+        ...mapping,
+        date: { column: 'Data', format },
+      })
+      return 'code' in found ? found.message : found.lines[0]?.bookedOn
+    }
+    const days: [Format, string][] = [
+      ['YYYY-MM-DD', '2026-01-02'],
+      ['DD/MM/YYYY', '02/01/2026'],
+      ['MM/DD/YYYY', '01/02/2026'],
+      ['YYYYMMDD', '20260102'],
+      ['DDMMYYYY', '02012026'],
+      ['DD/MM/YY', '02/01/26'],
+    ]
+    for (const [format, text] of days) {
+      for (const more of ['', ' ', ' 10:30', ' 23:59:59.123', 'T10:30:00-03:00', '  9h05'])
+        expect(day(text + more, format), text + more).to.equal('2026-01-02')
+      for (const more of ['1', '11', '-1', '/1', 'x', ' 1', ' x', 'T', ' 10', ' 10:3'])
+        expect(day(text + more, format), text + more).to.equal(
+          `Line 3: the date "${text}${more}" cannot be read as ${format}`,
+        )
+    }
   })
 
   it('of CSV has D or C behind an amount, as banks of Brazil write it', () => {

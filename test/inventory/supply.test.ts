@@ -163,6 +163,56 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
       ).to.deep.equal([422, 'measure_unknown'])
   })
 
+  it('keeps the place of an order of stock when the place alone is changed', async () => {
+    const { owner, keeper, propertyId } = house
+    const coffee = await item('g', { packages: [{ code: 'BAG', name: 'Bag', quantity: '1000', purchase: true }] })
+    const supplier = await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Torrefação da Praia Ltda' })
+    const order = done(
+      await keeper.send('POST', 'accounts-payable/purchase-orders', {
+        supplierId: done(supplier, 201).id,
+        propertyId,
+        locationId: house.main,
+        lines: [{ inventoryItemId: coffee, measure: 'BAG', quantity: '3', unitPrice: 4_000 }],
+      }),
+      201,
+    )
+    const change = async (locationId: string | null) =>
+      codeOf(await keeper.send('PATCH', `accounts-payable/purchase-orders/${order.id}`, { locationId }))
+    expect(await change(null)).to.deep.equal([400, 'validation_failed'])
+    expect(await change(randomUUID())).to.deep.equal([422, 'reference_not_found'])
+    expect(done(await keeper.get(`accounts-payable/purchase-orders/${order.id}`)).locationId).to.equal(house.main)
+  })
+
+  it('fixes the measures of an order when it is approved', async () => {
+    const { owner, keeper, propertyId } = house
+    const bag = (quantity: string) => ({ packages: [{ code: 'BAG', name: 'Bag', quantity, purchase: true }] })
+    const flour = await item('g', bag('1000'))
+    const supplier = await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Moinho da Serra Ltda' })
+    const order = done(
+      await keeper.send('POST', 'accounts-payable/purchase-orders', {
+        supplierId: done(supplier, 201).id,
+        propertyId,
+        locationId: house.main,
+        lines: [{ inventoryItemId: flour, measure: 'BAG', quantity: '3', unitPrice: 4_000 }],
+      }),
+      201,
+    )
+    const expected = async () =>
+      (
+        await house.rows<{ quantity: string }>(
+          `select cast(trim_scale(quantity) as text) as quantity from purchase_order_line where purchase_order_id = ?`,
+          [order.id],
+        )
+      )[0]?.quantity
+    const approve = () => owner.send('POST', `accounts-payable/purchase-orders/${order.id}/approve`, { notify: false })
+    done(await keeper.send('PATCH', `inventory/items/${flour}`, { packages: [] }))
+    expect(codeOf(await approve())).to.deep.equal([422, 'measure_unknown'])
+    done(await keeper.send('PATCH', `inventory/items/${flour}`, bag('500')))
+    expect(await expected()).to.equal('3000')
+    expect(done(await approve()).lines[0]).to.include({ quantity: '3' })
+    expect(await expected()).to.equal('1500')
+  })
+
   it('sells by the hour, over midnight too, and refuses two prices at the same time', async () => {
     const outletId = house.outletOf('SHOP')
     const price = { name: 'Beer', amount: 1_000, revenueGroup: 'beverage' }

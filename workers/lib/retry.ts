@@ -39,12 +39,14 @@ export const verdictOf = (error: unknown): Verdict => {
   return { next: 'retry', atLeastMs: askedMs(error), isContended: error instanceof ApiError && isContended(error) }
 }
 
-// Failures that another try of the same job cannot mend: validation, refusals, records that are gone.
+// Failures that another try of the same job cannot mend: validation, refusals, records that are gone. A refusal that says when to ask again passes.
 const final = new Set([400, 401, 403, 404, 422])
 
 const finalReason = (error: unknown): string | null => {
   if (error instanceof GivenUp) return error.reason
-  return error instanceof ApiError && final.has(error.status) ? error.code : null
+  return error instanceof ApiError && final.has(error.status) && error.retryAfterSeconds === undefined
+    ? error.code
+    : null
 }
 
 /** The wait that the other side, or the processor, asked for. */

@@ -43,11 +43,26 @@ type LineKept = Omit<GivenOrderLine, 'description'> & {
   amount: number
 }
 
+const most = 10_000_000_000_000
+
+const totalOf = (lines: readonly LineKept[]) => lines.reduce((total, { amount }) => total + amount, 0)
+
 /** `quantity × unitPrice`, half-up to the minor unit; a quantity has up to 4 places. */
 const amountOf = ({ quantity, unitPrice }: GivenOrderLine): number => {
   const [whole = '0', part = ''] = quantity.split('.')
   const scaled = BigInt(whole + part.padEnd(4, '0')) * BigInt(unitPrice)
   return Number((2n * scaled + 10_000n) / 20_000n)
+}
+
+type Place = { propertyId: string; locationId?: string | null | undefined }
+
+/** Refuses a location that is none of the property, and an order of stock without one. */
+const judgePlace = async (trx: Trx, { propertyId, locationId }: Place, isStock: boolean): Promise<void> => {
+  if (isStock && !locationId) throw invalid([{ field: 'locationId', message: 'is required where stock is ordered' }])
+  if (locationId && !(await stock().hasLocation(trx, { locationId, propertyId })))
+    throw unprocessable('reference_not_found', 'There is no such location', [
+      { field: 'locationId', message: 'is no location of the property' },
+    ])
 }
 
 const judge = async (
@@ -63,15 +78,7 @@ const judge = async (
     throw forbidden('feature_not_enabled', 'The feature is not active for this tenant', [
       { field: 'feature', message: 'pos' },
     ])
-  if (isStock && !given.locationId)
-    throw invalid([{ field: 'locationId', message: 'is required where stock is ordered' }])
-  if (
-    given.locationId &&
-    !(await stock().hasLocation(trx, { locationId: given.locationId, propertyId: given.propertyId }))
-  )
-    throw unprocessable('reference_not_found', 'There is no such location', [
-      { field: 'locationId', message: 'is no location of the property' },
-    ])
+  await judgePlace(trx, given, isStock)
   for (const [index, line] of given.lines.entries()) {
     const { inventoryItemId, measure, description, accountId } = line
     if ((inventoryItemId === undefined) === (accountId === undefined))
@@ -94,6 +101,11 @@ const judge = async (
     accountId ? [{ accountId, debit: Math.max(amount, 1) }] : [],
   )
   refuseProblems((await judgeLines(trx, bookId, accounts, always)).problems)
+  const total = totalOf(kept)
+  if (total > most)
+    throw unprocessable('total_too_large', 'The order is too large', [
+      { field: 'lines', message: `add up to more than ${most}` },
+    ])
   return kept
 }
 
@@ -127,9 +139,7 @@ const writeLines = async (trx: Trx, orderId: string, lines: readonly LineKept[])
   )
 }
 
-const totalOf = (lines: readonly LineKept[]) => lines.reduce((total, { amount }) => total + amount, 0)
-
-/** Drafts an order. 409 `supplier_archived`; 422 `reference_not_found`, `measure_unknown`, `account_not_usable`. */
+/** Drafts an order. 409 `supplier_archived`; 422 `reference_not_found`, `measure_unknown`, `account_not_usable`, `total_too_large`. */
 export const createOrder = async (
   trx: Trx,
   given: NewOrder,
@@ -155,6 +165,15 @@ export const createOrder = async (
   })
   await writeLines(trx, id, lines)
   return id
+}
+
+const ordersStock = async (trx: Trx, orderId: string): Promise<boolean> => {
+  const [found] = await sql(
+    trx,
+    `select from purchase_order_line where tenant_id = ? and purchase_order_id = ? and inventory_item_id is not null limit 1`,
+    [contextOf(trx).tenantId, orderId],
+  )
+  return found !== undefined
 }
 
 export type OrderChange = {
@@ -188,6 +207,7 @@ export const changeOrder = async (
   const place = { propertyId: order.propertyId, locationId: locationId === undefined ? order.locationId : locationId }
   const lines = wanted ? await judge(trx, order.bookId, { ...place, lines: wanted }, features) : null
   if (lines) await writeLines(trx, id, lines)
+  else if (locationId !== undefined) await judgePlace(trx, place, await ordersStock(trx, id))
   const author = await authorOf(trx)
   await changeRow(trx, PurchaseOrder, id, {
     ...rest,
@@ -198,7 +218,32 @@ export const changeOrder = async (
   })
 }
 
-/** Approves an order and gives it its number (G24). 403 `self_approval`, `forbidden` for roles that are not of its band. `notify` mails it to the supplier. */
+/** Fixes the quantities of stock by the measures that the items have now, and no more. 422 `measure_unknown`. */
+const freezeMeasures = async (trx: Trx, orderId: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  const lines = await sql<{ id: string; lineNo: number; inventoryItemId: string; measure: string }>(
+    trx,
+    `select id, line_no, inventory_item_id, measure from purchase_order_line where tenant_id = ? and purchase_order_id = ? and inventory_item_id is not null
+     order by line_no`,
+    [tenantId, orderId],
+  )
+  const gone: FieldError[] = []
+  for (const line of lines) {
+    const found = await stock().measureOf(trx, line)
+    if (!found) gone.push({ field: `lines.${line.lineNo - 1}.measure`, message: 'is no measure of an item of stock' })
+    else
+      await sql(
+        trx,
+        `update purchase_order_line l set numerator = f.numerator, denominator = f.denominator, quantity = round(l.entered * f.numerator / f.denominator, 6)
+         from (select cast(? as numeric) as numerator, cast(? as numeric) as denominator) f
+         where l.tenant_id = ? and l.id = ? and (l.numerator, l.denominator) <> (f.numerator, f.denominator)`,
+        [found.numerator, found.denominator, tenantId, line.id],
+      )
+  }
+  if (gone.length > 0) throw unprocessable('measure_unknown', 'An item or its measure does not exist any more', gone)
+}
+
+/** Approves an order and gives it its number (G24). 403 `self_approval`, `forbidden` for roles that are not of its band; 422 `measure_unknown`. `notify` mails it to the supplier. */
 export const approveOrder = async (
   trx: Trx,
   id: string,
@@ -213,6 +258,7 @@ export const approveOrder = async (
   const band = bandOf(await policyOf(trx, book.id), order.total)
   if (role === null || (band.roles.length > 0 && !band.roles.includes(role)))
     throw forbidden('forbidden', 'Your role does not approve orders of this size')
+  await freezeMeasures(trx, id)
   const { number } = await takeNumber(trx, { bookId: book.id, kind: 'purchase_order' })
   const version = await changeRow(trx, PurchaseOrder, id, {
     number,

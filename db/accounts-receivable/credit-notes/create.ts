@@ -15,7 +15,7 @@ import { insertReceipt } from '../receipts/insert.ts'
 import { locking } from '../locking.ts'
 import type { Judge } from '../receipts/plan.ts'
 import { namedLines, sharedLines } from '../rules/credit-lines.ts'
-import type { CreditedLine } from '../rules/credit-lines.ts'
+import type { CreditableLine, CreditedLine } from '../rules/credit-lines.ts'
 import { receivableSide } from '../side.ts'
 import { lockReceivables, moveAmounts } from '../state.ts'
 import { CreditNote, CreditNoteLine } from './models.ts'
@@ -31,16 +31,22 @@ export type GivenCreditNote = {
 
 const creditable = new Set(['issued', 'partly_paid', 'paid', 'credited', 'written_off'])
 
-/** Lines of an invoice with their accounts: what folios brought is lowered as an allowance, by the account that the settings name. */
-const linesOf = (trx: Trx, { id, bookId }: ReceivableRecord): Promise<CreditedLine[]> =>
-  sql<CreditedLine>(
+/**
+ * Lines of an invoice with their accounts and what earlier notes gave back of each: what folios brought is lowered as an allowance, by the account that the
+ * settings name.
+ */
+const linesOf = (trx: Trx, { id, bookId }: ReceivableRecord): Promise<CreditableLine[]> =>
+  sql<CreditableLine>(
     trx,
     `select l.description, coalesce(l.account_id, a.id) as account_id, l.amount, l.tax_code_id, l.tax_amount, coalesce(l.property_id, f.property_id) as property_id,
-       l.cost_center_id
+       l.cost_center_id, l.line_no as receivable_line_no, coalesce(c.amount, 0)::bigint as credited, coalesce(c.tax, 0)::bigint as tax_credited
      from receivable_line l left join folio f on f.tenant_id = l.tenant_id and f.id = l.folio_id
      left join receivable_settings s on s.tenant_id = l.tenant_id and s.book_id = :bookId
      left join account a on a.tenant_id = l.tenant_id and a.book_id = :bookId
        and case when s.allowance_account_id is null then a.role = 'allowance_other' else a.id = s.allowance_account_id end
+     left join (select i.receivable_line_no, sum(i.amount) as amount, sum(i.tax_amount) as tax from credit_note n
+         join credit_note_line i on i.tenant_id = n.tenant_id and i.credit_note_id = n.id
+         where n.tenant_id = :tenantId and n.receivable_id = :id group by i.receivable_line_no) c on c.receivable_line_no = l.line_no
      where l.tenant_id = :tenantId and l.receivable_id = :id order by l.line_no`,
     { tenantId: contextOf(trx).tenantId, id, bookId },
   )

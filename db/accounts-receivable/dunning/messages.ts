@@ -43,7 +43,10 @@ const linesOf = (trx: Trx, of: Of): Promise<Line[]> =>
 
 const mostLines = 100
 
-/** Reminders: what was paid, voided or paused since the run is not written about, and where nothing is left the message is not sent (R16). */
+/** Told of a notice `n` of the run `d`: its installment `i` was dated anew, and has not reached the step on the day of the run any more. */
+const isDatedAnew = `i.due_on > n.due_on and i.due_on + (select cast(s->>'days' as int) from jsonb_array_elements(d.steps) s where cast(s->>'level' as int) = n.level) > d.run_on`
+
+/** Reminders: what was paid, voided, paused or dated anew since the run is not written about, and where nothing is left the message is not sent (R16). */
 export const dunningMessages: MessageOwner = {
   templateKey: 'dunning-notice',
   field: 'dunningRunId',
@@ -52,11 +55,12 @@ export const dunningMessages: MessageOwner = {
     await sql(
       trx,
       `update dunning_notice n set status = 'skipped', version = n.version + 1,
-         skip_reason = case when r.status in ('issued', 'partly_paid') and i.open > 0 then 'paused' else 'settled' end
+         skip_reason = case when r.status not in ('issued', 'partly_paid') or i.open = 0 then 'settled'
+           when r.dunning_paused_until >= d.run_on then 'paused' else 'rescheduled' end
        from receivable r, receivable_installment i, dunning_run d
        where ${ofMessage} and n.status = 'queued' and r.tenant_id = n.tenant_id and r.id = n.receivable_id
          and i.tenant_id = n.tenant_id and i.receivable_id = r.id and i.id = n.installment_id and d.tenant_id = n.tenant_id and d.id = n.dunning_run_id
-         and (r.status not in ('issued', 'partly_paid') or i.open = 0 or r.dunning_paused_until >= d.run_on)`,
+         and (r.status not in ('issued', 'partly_paid') or i.open = 0 or r.dunning_paused_until >= d.run_on or ${isDatedAnew})`,
       { tenantId: contextOf(trx).tenantId, ...of },
     )
     return (await linesOf(trx, of)).length === 0 ? 'settled' : null

@@ -140,8 +140,7 @@ const withheldOf = async (trx: Trx, codes: readonly string[], total: number, on:
   if (codes.length === 0) return 0
   const rates = await sql<{ rate: number }>(
     trx,
-    `select distinct on (t.tax_code_id) t.rate from tax_rate t where t.tenant_id = ? and t.tax_code_id = any(?::uuid[]) and t.valid_from <= cast(? as date)
-     order by t.tax_code_id, t.valid_from desc`,
+    `select t.rate from tax_rate t where t.tenant_id = ? and t.tax_code_id = any(?::uuid[]) and daterange(t.valid_from, t.valid_to, '[]') @> cast(? as date)`,
     [contextOf(trx).tenantId, codes, on],
   )
   return rates.reduce((sum, { rate }) => sum + scaled(total, rate, 1_000_000), 0)

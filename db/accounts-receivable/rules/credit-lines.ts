@@ -9,43 +9,72 @@ export type CreditedLine = {
   taxAmount: number
   propertyId: string | null
   costCenterId: string | null
+  /** The line of the invoice; null where a note names an account of its own. */
+  receivableLineNo: number | null
 }
 
-/** The tax of a part of a line, in proportion, half-up. */
-const taxOf = ({ amount, taxAmount }: CreditedLine, part: number): number =>
-  Number(halfUp(BigInt(taxAmount) * BigInt(part), BigInt(amount)))
+/** A line of an invoice with what earlier notes gave back of it. */
+export type CreditableLine = CreditedLine & { credited: number; taxCredited: number }
 
-const partOf = (line: CreditedLine, amount: number): CreditedLine => {
-  const taxAmount = taxOf(line, amount)
-  return { ...line, amount, taxAmount, taxCodeId: taxAmount === 0 ? null : line.taxCodeId }
+const leftOf = ({ amount, credited }: CreditableLine): number => Math.max(0, amount - credited)
+
+/** The tax of all that is credited of a line, in proportion, half-up, less what was given back before: notes never give back more than the line had. */
+const taxOf = ({ amount, taxAmount, credited, taxCredited }: CreditableLine, part: number): number => {
+  const all = Number(halfUp(BigInt(taxAmount) * BigInt(Math.min(amount, credited + part)), BigInt(amount)))
+  return Math.min(part, Math.max(0, all - taxCredited))
 }
 
-/** An amount shared over the lines of an invoice by largest remainder; lines below 0 take no share (R14). */
-export const sharedLines = (lines: readonly CreditedLine[], amount: number): CreditedLine[] => {
+const partOf = (line: CreditableLine, part: number): CreditedLine => {
+  const { credited: _, taxCredited: __, ...shown } = line
+  const taxAmount = taxOf(line, part)
+  return { ...shown, amount: part, taxAmount, taxCodeId: taxAmount === 0 ? null : line.taxCodeId }
+}
+
+/**
+ * An amount shared over the lines of an invoice by largest remainder of what is left of each, so that the last note ends every line; lines below 0 take
+ * no share (R14). What lines that were named before took elsewhere falls on all lines.
+ */
+export const sharedLines = (lines: readonly CreditableLine[], amount: number): CreditedLine[] => {
   const positive = lines.filter((line) => line.amount > 0)
-  const parts = split(
-    amount,
-    positive.map((line) => line.amount),
-  )
+  const left = positive.map(leftOf)
+  const parts = split(amount, left)
   return positive.map((line, index) => partOf(line, parts[index] ?? 0)).filter((line) => line.amount > 0)
 }
 
-/** Lines that name their accounts: those of an account of the invoice carry the tax, place and cost centre of its line there. */
+/**
+ * Lines that name their accounts: those of an account of the invoice carry the tax, place and cost centre of its lines there, the first that has something
+ * left first. An amount above what is left of them carries no tax.
+ */
 export const namedLines = (
-  lines: readonly CreditedLine[],
+  lines: readonly CreditableLine[],
   wanted: readonly { accountId: string; amount: number }[],
-): CreditedLine[] =>
-  wanted.map(({ accountId, amount }) => {
-    const found = lines.find((line) => line.accountId === accountId && line.amount > 0)
-    return found
-      ? partOf(found, amount)
-      : {
-          description: '',
-          accountId,
-          amount,
-          taxCodeId: null,
-          taxAmount: 0,
-          propertyId: null,
-          costCenterId: null,
-        }
+): CreditedLine[] => {
+  const now = lines.filter((line) => line.amount > 0).map((line) => ({ ...line }))
+  return wanted.flatMap(({ accountId, amount }) => {
+    const own = now.filter((line) => line.accountId === accountId)
+    let rest = amount
+    const taken = own.flatMap((line): CreditedLine[] => {
+      const part = Math.min(rest, leftOf(line))
+      if (part === 0) return []
+      const made = partOf(line, part)
+      line.credited += part
+      line.taxCredited += made.taxAmount
+      rest -= part
+      return [made]
+    })
+    if (rest === 0) return taken
+    return [
+      ...taken,
+      {
+        description: own[0]?.description ?? '',
+        accountId,
+        amount: rest,
+        taxCodeId: null,
+        taxAmount: 0,
+        propertyId: own[0]?.propertyId ?? null,
+        costCenterId: own[0]?.costCenterId ?? null,
+        receivableLineNo: null,
+      },
+    ]
   })
+}

@@ -37,18 +37,19 @@ const rowsOf = (text: string, delimiter: string): Row[] => {
   return rows
 }
 
-const parts: Record<CsvMapping['date']['format'], { pattern: RegExp; order: readonly [number, number, number] }> = {
-  'YYYY-MM-DD': { pattern: /^(\d{4})-(\d{2})-(\d{2})/, order: [1, 2, 3] },
-  'DD/MM/YYYY': { pattern: /^(\d{2})\/(\d{2})\/(\d{4})/, order: [3, 2, 1] },
-  'MM/DD/YYYY': { pattern: /^(\d{2})\/(\d{2})\/(\d{4})/, order: [3, 1, 2] },
-  YYYYMMDD: { pattern: /^(\d{4})(\d{2})(\d{2})/, order: [1, 2, 3] },
-  DDMMYYYY: { pattern: /^(\d{2})(\d{2})(\d{4})/, order: [3, 2, 1] },
-  'DD/MM/YY': { pattern: /^(\d{2})\/(\d{2})\/(\d{2})$/, order: [3, 2, 1] },
+const formats: Record<CsvMapping['date']['format'], { day: string; order: readonly [number, number, number] }> = {
+  'YYYY-MM-DD': { day: String.raw`(\d{4})-(\d{2})-(\d{2})`, order: [1, 2, 3] },
+  'DD/MM/YYYY': { day: String.raw`(\d{2})\/(\d{2})\/(\d{4})`, order: [3, 2, 1] },
+  'MM/DD/YYYY': { day: String.raw`(\d{2})\/(\d{2})\/(\d{4})`, order: [3, 1, 2] },
+  YYYYMMDD: { day: String.raw`(\d{4})(\d{2})(\d{2})`, order: [1, 2, 3] },
+  DDMMYYYY: { day: String.raw`(\d{2})(\d{2})(\d{4})`, order: [3, 2, 1] },
+  'DD/MM/YY': { day: String.raw`(\d{2})\/(\d{2})\/(\d{2})`, order: [3, 2, 1] },
 }
 
+/** A day, alone or with a time behind it. Any other text behind it may be a part of the day: the line is refused. */
 const dateIn = (text: string, format: CsvMapping['date']['format']): string | null => {
-  const { pattern, order } = parts[format]
-  const found = pattern.exec(text.trim())
+  const { day: pattern, order } = formats[format]
+  const found = new RegExp(String.raw`^${pattern}(?:(?:T|\s+)\d{1,2}[:h]\d{2}\b.*)?$`, 's').exec(text.trim())
   if (!found) return null
   const [year = '', month = '', day = ''] = order.map((index) => found[index] ?? '')
   return dayOf(year.length === 2 ? `20${year}` : year, month, day)

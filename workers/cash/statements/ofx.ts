@@ -62,7 +62,9 @@ const fieldsOf = (text: string): Found => {
 }
 
 const dateOf = (text: string | undefined): string | null =>
-  text === undefined || !/^\d{8}/.test(text) ? null : dayOf(text.slice(0, 4), text.slice(4, 6), text.slice(6, 8))
+  text === undefined || !/^\d{8}(\d{2}){0,3}(\D|$)/.test(text)
+    ? null
+    : dayOf(text.slice(0, 4), text.slice(4, 6), text.slice(6, 8))
 
 /** Types whose amounts have one sign; others say nothing about it. */
 const signs: Readonly<Record<string, 1 | -1>> = { CREDIT: 1, DEBIT: -1 }
