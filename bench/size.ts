@@ -8,5 +8,5 @@ const wanted = process.argv.find((word) => word.startsWith('--only='))?.slice('-
 /** `npm run bench -- <name> --only=<part>`: one part of a measurement that has several, of its whole size, for a look. */
 export const isPart = wanted !== undefined
 
-/** Whether a part of a measurement is asked for: each is, unless one is named. */
+/** Tells whether a part of a measurement is asked for: each is, unless one is named. */
 export const asked = (part: string): boolean => wanted === undefined || wanted === part

@@ -137,7 +137,7 @@ export const zoneOfBook = async (trx: Trx, bookId: string): Promise<string> => {
   return book.timeZone
 }
 
-/** What waits for an open period asks again so much later: somebody opens one, or adds the next year. */
+/** A job that waits for an open period asks again so much later: a person opens one, or adds the next year. */
 const periodWaitSeconds = 3600
 
 /**
