@@ -30,14 +30,31 @@ const partOf = (line: CreditableLine, part: number): CreditedLine => {
   return { ...shown, amount: part, taxAmount, taxCodeId: taxAmount === 0 ? null : line.taxCodeId }
 }
 
+/** Shares of an amount by the amounts of lines, each at most what is left of its line; what is above that is shared over the others. */
+const sharesOf = (lines: readonly CreditableLine[], amount: number): number[] => {
+  const shares = lines.map(() => 0)
+  let rest = amount
+  while (rest > 0 && lines.length > 0) {
+    const open = lines.map((line, at) => leftOf(line) - (shares[at] ?? 0))
+    const isFull = open.every((left) => left === 0)
+    // Lines that were named before took it elsewhere: it falls on all.
+    const weights = lines.map((line, at) => (isFull || (open[at] ?? 0) > 0 ? line.amount : 0))
+    for (const [at, part] of split(rest, weights).entries()) {
+      const taken = isFull ? part : Math.min(part, open[at] ?? 0)
+      shares[at] = (shares[at] ?? 0) + taken
+      rest -= taken
+    }
+  }
+  return shares
+}
+
 /**
- * An amount shared over the lines of an invoice by largest remainder of what is left of each, so that the last note ends every line; lines below 0 take
- * no share (R14). What lines that were named before took elsewhere falls on all lines.
+ * An amount shared over the lines of an invoice by their amounts (largest remainder), at most what is left of each, so that the last note ends every line;
+ * lines below 0 take no share (R14).
  */
 export const sharedLines = (lines: readonly CreditableLine[], amount: number): CreditedLine[] => {
   const positive = lines.filter((line) => line.amount > 0)
-  const left = positive.map(leftOf)
-  const parts = split(amount, left)
+  const parts = sharesOf(positive, amount)
   return positive.map((line, index) => partOf(line, parts[index] ?? 0)).filter((line) => line.amount > 0)
 }
 
