@@ -1,25 +1,16 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
-import type { Condition } from '../lib/conditions.ts'
+import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { inScope, keptTotal, readPage, where } from '../lib/paging.ts'
-import type { Paging, Part } from '../lib/paging.ts'
+import { readPage, where } from '../lib/paging.ts'
+import type { Paging } from '../lib/paging.ts'
 import { pixRefusals } from './payments/choose.ts'
 import { payableSide } from './side.ts'
 
-export type InstallmentFilter = Paging & {
-  dueFrom?: string | undefined
-  dueTo?: string | undefined
-  overdue?: boolean | undefined
-  open?: boolean | undefined
-  supplierId?: string | undefined
-  propertyId?: string | undefined
-  bookId?: string | undefined
-  inPayment?: boolean | undefined
-  scope: Condition
-}
+export type InstallmentFilter = Paging &
+  InstallmentsAsked & { supplierId?: string | undefined; inPayment?: boolean | undefined }
 type InstallmentRow = {
   id: string
   payableId: string
@@ -43,44 +34,22 @@ type InstallmentRow = {
   detailsUsable: boolean | null
 }
 
-const today = `cast(now() at time zone b.time_zone as date)`
 const live = `(select x.payable_payment_id from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending') limit 1)`
-
-/** The number of installments that are open or settled, as it is kept; null where more is asked. */
-const totalOf = (trx: Trx, { open }: InstallmentFilter, ofHouse: readonly Part[], others: readonly Part[]) =>
-  open === undefined || others.length > 0
-    ? null
-    : keptTotal({ list: 'payable_installment', as: 'p', columns: ['tenant_id', 'property_id', 'book_id', 'status'] }, [
-        ...where('p.tenant_id = ?', contextOf(trx).tenantId),
-        ...ofHouse,
-        ...where('p.status = ?', open ? 'open' : 'settled'),
-      ])
 
 /** The schedule of what is to be paid, by due date: of approved bills, those with something open unless asked otherwise. */
 export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
-  const ofHouse = [
-    ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
-    ...where('p.property_id = ?', filter.propertyId),
-    ...where('p.book_id = ?', filter.bookId),
-  ]
-  const others = [
-    // Of what is settled nothing is overdue.
-    ...(filter.overdue === undefined || (filter.open === false && !filter.overdue)
-      ? []
-      : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
+  const listed = listedInstallments(trx, payableSide, filter, [
     ...(filter.inPayment === undefined
       ? []
       : [{ text: `${live} is ${filter.inPayment ? 'not ' : ''}null`, values: [] }]),
-    ...where('i.due_on >= ?', filter.dueFrom),
-    ...where('i.due_on <= ?', filter.dueTo),
     ...where('p.supplier_id = ?', filter.supplierId),
-  ]
+  ])
   const { rows, total } = await readPage<InstallmentRow>(
     trx,
     {
       columns: `i.id, i.payable_id, jsonb_build_object('supplierId', p.supplier_id, 'name', coalesce(s.legal_name, p.payee_name)) as payee, p.number, i.seq,
         (select count(*) from payable_installment o where o.tenant_id = i.tenant_id and o.payable_id = i.payable_id) as "of", i.due_on,
-        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.status as payable_status, p.on_hold,
+        greatest(case when i.open > 0 then ${bookToday} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.status as payable_status, p.on_hold,
         ${live} as in_payment, i.boleto_line, i.pix_code, s.status as supplier_status, s.payments_blocked, d.id as details_id, d.usable_from <= now() as details_usable`,
       from: `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`,
       joins: `left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
@@ -88,11 +57,9 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
           and d.status = 'approved' order by d.number desc limit 1) d on true`,
       conditions: [
         { text: `i.tenant_id = ? and p.status <> 'void' and i.amount > 0`, values: [contextOf(trx).tenantId] },
-        ...ofHouse,
-        ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
-        ...others,
+        ...listed.conditions,
       ],
-      total: totalOf(trx, filter, ofHouse, others),
+      total: listed.total,
       order: 'i.due_on, i.id',
     },
     filter,

@@ -1,26 +1,17 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, statement, todayOf } from '../documents/index.ts'
-import type { Condition } from '../lib/conditions.ts'
+import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { inScope, keptTotal, readPage, where } from '../lib/paging.ts'
-import type { Page, Paging, Part } from '../lib/paging.ts'
+import { readPage, where } from '../lib/paging.ts'
+import type { Page, Paging } from '../lib/paging.ts'
 import { lateChargesOf } from './rules/late-charges.ts'
 import type { LateCharges } from './rules/late-charges.ts'
 import { lateChargeRates } from './settings/settings.ts'
 import { receivableSide } from './side.ts'
 
-export type InstallmentFilter = Paging & {
-  dueFrom?: string | undefined
-  dueTo?: string | undefined
-  overdue?: boolean | undefined
-  open?: boolean | undefined
-  customerId?: string | undefined
-  propertyId?: string | undefined
-  bookId?: string | undefined
-  scope: Condition
-}
+export type InstallmentFilter = Paging & InstallmentsAsked & { customerId?: string | undefined }
 type InstallmentRow = {
   id: string
   receivableId: string
@@ -43,43 +34,15 @@ type InstallmentRow = {
 }
 export type InstallmentListed = Omit<InstallmentRow, 'bookId' | 'today'> & { lateCharges: LateCharges }
 
-const today = `cast(now() at time zone b.time_zone as date)`
-
-/** The number of installments that are open or settled, as it is kept; null where more is asked. */
-const totalOf = (trx: Trx, { open }: InstallmentFilter, ofHouse: readonly Part[], others: readonly Part[]) =>
-  open === undefined || others.length > 0
-    ? null
-    : keptTotal(
-        { list: 'receivable_installment', as: 'p', columns: ['tenant_id', 'property_id', 'book_id', 'status'] },
-        [
-          ...where('p.tenant_id = ?', contextOf(trx).tenantId),
-          ...ofHouse,
-          ...where('p.status = ?', open ? 'open' : 'settled'),
-        ],
-      )
-
 /** The schedule of what is to come in, by due date: of issued documents, those with something open unless asked otherwise. */
 export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Promise<Page<InstallmentListed>> => {
-  const ofHouse = [
-    ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
-    ...where('p.property_id = ?', filter.propertyId),
-    ...where('p.book_id = ?', filter.bookId),
-  ]
-  const others = [
-    // Of what is settled nothing is overdue.
-    ...(filter.overdue === undefined || (filter.open === false && !filter.overdue)
-      ? []
-      : [{ text: `${filter.overdue ? '' : 'not '}(i.open > 0 and i.due_on < ${today})`, values: [] }]),
-    ...where('i.due_on >= ?', filter.dueFrom),
-    ...where('i.due_on <= ?', filter.dueTo),
-    ...where('p.customer_id = ?', filter.customerId),
-  ]
+  const listed = listedInstallments(trx, receivableSide, filter, where('p.customer_id = ?', filter.customerId))
   const { total, rows } = await readPage<InstallmentRow>(
     trx,
     {
       columns: `i.id, i.receivable_id, jsonb_build_object('id', c.id, 'name', c.legal_name) as customer, p.number_prefix || p.number as number, i.seq,
         (select count(*) from receivable_installment o where o.tenant_id = i.tenant_id and o.receivable_id = i.receivable_id) as "of", i.due_on,
-        greatest(case when i.open > 0 then ${today} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on, p.book_id, ${today} as today,
+        greatest(case when i.open > 0 then ${bookToday} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.promised_on, p.book_id, ${bookToday} as today,
         (select max(n.level) from dunning_notice n where n.tenant_id = i.tenant_id and n.receivable_id = i.receivable_id and n.installment_id = i.id
           and n.status <> 'skipped') as last_level,
         (select x.id from pix_charge x where x.tenant_id = i.tenant_id and x.target_type = 'receivable' and x.target_id = i.receivable_id
@@ -92,11 +55,9 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter): Pro
           text: `i.tenant_id = ? and p.status in ('issued', 'partly_paid', 'paid', 'credited', 'written_off') and i.amount > 0`,
           values: [contextOf(trx).tenantId],
         },
-        ...ofHouse,
-        ...(filter.open === undefined ? [] : [{ text: filter.open ? 'i.open > 0' : 'i.open = 0', values: [] }]),
-        ...others,
+        ...listed.conditions,
       ],
-      total: totalOf(trx, filter, ofHouse, others),
+      total: listed.total,
       order: 'i.due_on, i.id',
     },
     filter,
