@@ -5,7 +5,7 @@ import { audit } from '../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { readPage, where } from '../lib/paging.ts'
+import { fact, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import type { RevokeReason } from './sessions.ts'
 import { createSession } from './sessions.ts'
@@ -37,8 +37,6 @@ type Filter = Paging & {
   running?: boolean | undefined
 }
 
-const isRunning = { text: '(x.ended_at is null and x.expires_at > now())', values: [] }
-
 /** Support sessions, newest first. */
 export const listSupportSessions = (
   trx: PlatformTrx,
@@ -49,12 +47,8 @@ export const listSupportSessions = (
     {
       columns,
       from: 'support_session x',
-      conditions: [
-        ...where('x.superuser_id = ?', superuserId),
-        ...where('x.tenant_id = ?', tenantId),
-        ...(running === true ? [isRunning] : []),
-      ],
-      except: running === false ? isRunning : undefined,
+      conditions: [...where('x.superuser_id = ?', superuserId), ...where('x.tenant_id = ?', tenantId)],
+      facts: fact(running, 'x.ended_at is null and x.expires_at > now()'),
       order: 'x.started_at desc, x.id',
     },
     paging,

@@ -6,7 +6,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { onDays } from '../lib/days.ts'
-import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import { allOf, flag, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import { bookFor, ledgerState } from './chart.ts'
@@ -79,10 +79,6 @@ export const ofTotal = (total: Part, operator: '>=' | '<=', amount: number | und
     values: [...total.values, ...values],
   }))
 
-/** That an entry came late or did not: in its text, so that the index of those which did serves it. */
-export const late = (column: string, given: boolean | undefined): Part[] =>
-  given === undefined ? [] : [{ text: given ? column : `not ${column}`, values: [] }]
-
 const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] => {
   return [
     ...where('e.period_id = ?', filter.periodId),
@@ -92,7 +88,7 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
     ...where('e.source_id = ?', filter.sourceId),
     ...ofTotal(total, '>=', filter.minTotal),
     ...ofTotal(total, '<=', filter.maxTotal),
-    ...late('e.late', filter.late),
+    ...flag('e.late', filter.late),
     ...withLine(where('l.account_id = ?', filter.accountId)),
     ...withLine(where('l.property_id = ?', filter.propertyId)),
     ...withLine(lines),
@@ -113,7 +109,7 @@ const totalOfHouse = (bookId: string, filter: EntryFilter, scope: Condition): Pa
     ...where('c.book_id = ?', bookId),
     ...where('c.kind = ?', kind),
     ...where('c.journal_id = ?', journalId),
-    ...late('c.late', isLate),
+    ...flag('c.late', isLate),
   ])
   return {
     text: `select coalesce(sum(c.n), 0)::bigint as total from list_count c where c.list = 'journal_entry_of_house' and ${text}`,

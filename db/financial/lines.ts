@@ -3,11 +3,11 @@ import { isAlways } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { allOf, inScope, readPage, where } from '../lib/paging.ts'
+import { allOf, flag, inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import { readAccount } from './accounts/read.ts'
 import { bookFor, ledgerState, movements } from './chart.ts'
-import { late, ofTotal, seenBy } from './journal.ts'
+import { ofTotal, seenBy } from './journal.ts'
 import { countedTo, findWords, lineOf, refuseDepth } from './words.ts'
 
 export type LineOfAccount = {
@@ -204,7 +204,7 @@ export const searchLines = async (
     ...where('e.source_id = ?', filter.sourceId),
     ...ofTotal(total, '>=', filter.minTotal),
     ...ofTotal(total, '<=', filter.maxTotal),
-    ...late('e.late', filter.late),
+    ...flag('e.late', filter.late),
     ...where('l.document_type = ?', filter.documentType),
     ...where('l.document_id = ?', filter.documentId),
     ...where('l.party_type = ?', filter.partyType),
@@ -231,7 +231,7 @@ export const searchLines = async (
                 ...inYear,
                 ...where('l.kind = ?', kind),
                 ...where('l.journal_id = ?', journalId),
-                ...late('l.late', isLate),
+                ...flag('l.late', isLate),
               ])
             : words?.entryIds === null
               ? countedTo(source, conditions)

@@ -3,7 +3,7 @@ import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { withinDays } from '../lib/days.ts'
-import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import { fact, flag, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { isNumber } from '../lib/words.ts'
 import { columns, joins, shown } from './read.ts'
@@ -44,11 +44,8 @@ export type IssueFilter = Paging & {
 }
 
 // Only issues that are not over can be late: saying so keeps those that are, which are most, unread.
-const late = `(i.status in ('open', 'in_progress', 'waiting')
-  and (i.next_due_at < now() or (i.status = 'waiting' and i.resolution_breached_at is not null)))`
-
-const yes = (text: string, given: boolean | undefined) =>
-  given === undefined ? [] : [{ text: given ? text : `not ${text}`, values: [] }]
+const late = `i.status in ('open', 'in_progress', 'waiting')
+  and (i.next_due_at < now() or (i.status = 'waiting' and i.resolution_breached_at is not null))`
 
 const assignedTo = (trx: Trx, assignee: string | undefined) =>
   assignee === 'none'
@@ -76,9 +73,8 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
         ...where(isOfGuest('i.guest_id'), filter.guestId),
         ...where('i.reservation_id = ?', filter.reservationId),
         ...where('i.unit_id = ?', filter.unitId),
-        ...(filter.late === true ? [{ text: late, values: [] }] : []),
-        ...yes('i.escalated', filter.escalated),
-        ...yes('i.recurring', filter.recurring),
+        ...flag('i.escalated', filter.escalated),
+        ...flag('i.recurring', filter.recurring),
         ...where('i.source = ?', filter.source),
         ...where('i.cause = ?', filter.cause),
         ...(filter.q === undefined
@@ -88,7 +84,7 @@ export const listIssues = async (trx: Trx, filter: IssueFilter, role: Role) => {
             : [{ text: 'false', values: [] }]),
       ].map(({ text, values }) => ({ text: `(${text})`, values })),
       days: withinDays('i.created_at', filter),
-      except: filter.late === false ? { text: late, values: [] } : undefined,
+      facts: fact(filter.late, late),
       order: orderBy(filter.sort, issueSorts, 'i.id', ['priority']),
     },
     filter,

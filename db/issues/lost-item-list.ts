@@ -4,7 +4,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { withinDays } from '../lib/days.ts'
-import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import { fact, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { readRow } from '../lib/records.ts'
 import type { LostItemRow } from '../rows.ts'
@@ -53,11 +53,8 @@ export type ItemFilter = Paging & {
 
 export const listItems = async (trx: Trx, filter: ItemFilter) => {
   // The day after that of UTC is the last that any house can have: the index of what is open goes as far.
-  const due = {
-    text: `(l.status = 'open' and l.direction = 'found' and l.keep_until <= (now() at time zone 'UTC')::date + 1
-      and l.keep_until <= (now() at time zone p.timezone)::date)`,
-    values: [],
-  }
+  const due = `l.status = 'open' and l.direction = 'found' and l.keep_until <= (now() at time zone 'UTC')::date + 1
+    and l.keep_until <= (now() at time zone p.timezone)::date`
   const { total, rows } = await readPage<Listed>(
     trx,
     {
@@ -73,10 +70,9 @@ export const listItems = async (trx: Trx, filter: ItemFilter) => {
         ...where('l.category = ?', filter.category),
         ...where('l.unit_id = ?', filter.unitId),
         ...where(isOfGuest('l.guest_id'), filter.guestId),
-        ...(filter.disposalDue === true ? [due] : []),
       ],
       days: withinDays('l.at', filter),
-      except: filter.disposalDue === false ? due : undefined,
+      facts: fact(filter.disposalDue, due),
       order: orderBy(filter.sort, itemSorts, 'l.id'),
     },
     filter,

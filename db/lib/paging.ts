@@ -17,10 +17,14 @@ export type Sort<Field extends string> = { field: Field; descending: boolean }[]
 export const where = (text: string, value: unknown): Part[] =>
   value === undefined || value === null ? [] : [{ text, values: [value] }]
 
+/** A column of a flag, in the text of its condition, where a filter asks for it: so that an index of those that have it serves it. */
+export const flag = (column: string, given: boolean | undefined): Part[] =>
+  given === undefined ? [] : [{ text: given ? column : `not ${column}`, values: [] }]
+
 /** A fact that rows are asked to have or not to have. `counted` is the list of those that have it, where such a list is kept. */
 export type Fact = Part & { is: boolean; counted?: CountedFact | undefined }
 
-/** A fact in SQL, which is never null, where a filter asks for it. Of one that is not counted, few rows have it: an index finds them. */
+/** A fact in SQL, where a filter asks for it. One that is counted is never null; of one that is not, few rows have it: an index finds them. */
 export const fact = (
   is: boolean | undefined,
   text: string,
@@ -38,9 +42,12 @@ export const allOf = (conditions: readonly Part[]): Part => ({
   values: conditions.flatMap((one) => one.values),
 })
 
-/** Facts as conditions, so that an index of the rows without a fact serves them as well. */
+/** Facts as conditions. An index may hold the rows without one that is counted. */
 const conditionsOf = (facts: readonly Fact[]): Part[] =>
-  facts.map(({ is, text, values }) => ({ text: is ? `(${text})` : `not (${text})`, values }))
+  facts.map(({ is, text, values, counted }) => ({
+    text: is ? `(${text})` : counted ? `not (${text})` : `(${text}) is not true`,
+    values,
+  }))
 
 /**
  * The order that was asked for, by the columns of its fields, and then by `id`, so that no page leaves a row out. Where the last field is one of `alike`, whose
@@ -68,11 +75,10 @@ type List = {
   /** Joined for the columns alone: no row becomes two by it, or none. */
   joins?: string
   conditions: readonly Part[]
+  /** Facts that rows have or have not, which are counted by themselves. */
   facts?: readonly Fact[]
   /** Further conditions, on a day by which the rows are counted as well. */
   days?: Days | undefined
-  /** Rows that the list leaves out, few of all: they are counted by themselves, and taken off the number that is kept. */
-  except?: Part | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
   counted?: Counted
   /** A statement of the number of all rows, where sums are kept that tell it; its column is `total`. */
@@ -101,7 +107,6 @@ type Asked = {
   conditions: Part
   days: Days | undefined
   facts: readonly Fact[]
-  except: Part | undefined
 }
 
 /** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
@@ -135,17 +140,16 @@ export const keptTotal = (
 
 /** The rows that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. */
 const totalOf = (trx: AnyTrx, asked: Asked): Part | null => {
-  const { source, conditions, days, facts, except } = asked
+  const { source, conditions, days, facts } = asked
   const [on, off] = [facts.filter(({ is }) => is), facts.filter(({ is }) => !is)]
   const isKept = on.length === 0 || (on.length === 1 && on[0]?.counted !== undefined)
   const kept = isKept ? sumOf(trx, asked, on[0]?.counted) : null
-  const without: Part[] = [...off, ...(except ? [except] : [])]
-  if (kept === null || without.length === 0) return kept
-  const rest = off[0]?.counted && on.length === 0 && without.length === 1 ? sumOf(trx, asked, off[0].counted) : null
+  if (kept === null || off.length === 0) return kept
+  const rest = off[0]?.counted && on.length === 0 && off.length === 1 ? sumOf(trx, asked, off[0].counted) : null
   const having = allOf([conditions, ...(days?.rows ?? []), ...conditionsOf(on)])
   const less = rest ?? {
-    text: `select count(*) from ${source.text} where ${having.text} and (${without.map(({ text }) => `(${text})`).join(' or ')})`,
-    values: [...source.values, ...having.values, ...without.flatMap(({ values }) => values)],
+    text: `select count(*) from ${source.text} where ${having.text} and (${off.map(({ text }) => `(${text})`).join(' or ')})`,
+    values: [...source.values, ...having.values, ...off.flatMap(({ values }) => values)],
   }
   return { text: `select (${kept.text}) - (${less.text}) as total`, values: [...kept.values, ...less.values] }
 }
@@ -162,7 +166,6 @@ export const readPage = async <Row>(
     joins = '',
     facts = [],
     days,
-    except,
     counted,
     total: known,
     order,
@@ -172,12 +175,7 @@ export const readPage = async <Row>(
   paging: Paging,
 ): Promise<Page<Row>> => {
   const [head, source, conditions] = [partOf(columns), partOf(from), allOf(list.conditions)]
-  const given = allOf([
-    conditions,
-    ...(days?.rows ?? []),
-    ...conditionsOf(facts),
-    ...(except ? [{ text: `(${except.text}) is not true`, values: except.values }] : []),
-  ])
+  const given = allOf([conditions, ...(days?.rows ?? []), ...conditionsOf(facts)])
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
@@ -186,7 +184,7 @@ export const readPage = async <Row>(
     values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
   })
   const count = known ??
-    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, days, facts, except }) ?? {
+    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, days, facts }) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }

@@ -4,7 +4,7 @@ import { countByDay, countDeliveriesByDay, dayOf } from './counts-by-day-support
 /** Counts by day, for lists that are asked for days: bookings, issues, items, entries of the ledger and deliveries of webhooks. */
 export const up = async (knex: Knex) => {
   await knex.raw(`alter table list_count add column if not exists month date`)
-  // What is being written ends first: from here on each row is seen by the counts below or by the triggers.
+  // Rows that are being written come first: from here on each row is seen by the counts below or by the triggers.
   await knex.raw(`lock table booking, issue, lost_item, journal_entry, webhook_delivery in share row exclusive mode`)
   await countByDay(knex, 'booking', ['property_id'], dayOf('created_at'))
   await countByDay(knex, 'issue', ['property_id', 'status', 'kind', 'escalated', 'recurring'], dayOf('created_at'))

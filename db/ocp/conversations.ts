@@ -7,7 +7,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
+import { fact, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { changeRow, readRow } from '../lib/records.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
@@ -83,7 +83,7 @@ type Filter = Paging & {
 }
 
 // Written as the index has it: the parts of a condition alone would not find it.
-const isUnanswered = { text: `${unanswered} is true`, values: [] }
+const isUnanswered = `${unanswered} is true`
 
 /** Conversations: those that wait for an answer first, then by their newest message. */
 export const listConversations = async (
@@ -103,12 +103,11 @@ export const listConversations = async (
         ...where('c.status = ?', status),
         ...where('c.kind = ?', kind),
         ...where(isOfGuest('c.guest_id'), guestId),
-        ...(waits === true ? [isUnanswered] : []),
         ...(assigneeId === 'none'
           ? [{ text: 'c.assignee_id is null', values: [] }]
           : where('c.assignee_id = ?', assigneeId)),
       ],
-      except: waits === false ? isUnanswered : undefined,
+      facts: fact(waits, isUnanswered),
       order: `${unanswered} desc, c.last_message_at desc, c.id`,
     },
     paging,

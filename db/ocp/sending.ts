@@ -221,7 +221,7 @@ export const decideSending = async (trx: Trx, messageId: string, turn: number): 
   const plan = planOfMessage(message)
   const rules = settingsOf(property.settings).messages
   // The addresses are held to the commit: no suppression of them is in force before an attempt that ignores it.
-  // What else a message of a stay is judged by and made of is read in that turn, and after the locks.
+  // The booking and the stay, by which a message is judged and of which it is made, are read in that turn, and after the locks.
   const [ways, booking, records] = await Promise.all([
     lockReader(trx, message.propertyId, reader, plan),
     strangersBooking(trx, message),

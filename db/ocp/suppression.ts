@@ -6,7 +6,7 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
-import { inScope, readPage, where } from '../lib/paging.ts'
+import { flag, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging } from '../lib/paging.ts'
 import { readRow } from '../lib/records.ts'
 import { blindIndex, seal, unseal } from '../lib/sealing/index.ts'
@@ -150,7 +150,7 @@ export const listSuppressions = async (
         ...where('s.kind = ?', kind),
         ...where('s.cause = ?', cause),
         ...where(`encode(s.address_index, 'hex') = any(?)`, indexes),
-        ...(lifted === undefined ? [] : [{ text: lifted ? 's.lifted' : 'not s.lifted', values: [] }]),
+        ...flag('s.lifted', lifted),
       ],
       order: 's.created_at desc, s.id',
     },

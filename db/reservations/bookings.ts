@@ -4,7 +4,7 @@ import { sum } from '../lib/amounts.ts'
 import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { withinDays } from '../lib/days.ts'
-import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import { fact, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import { findGuests } from '../guests/index.ts'
 import type { BookingRow, FolioRow } from '../rows.ts'
@@ -134,8 +134,6 @@ export const readBooking = async (trx: Trx, id: string): Promise<BookingShown> =
   return booking
 }
 
-const isHeld = { text: '(b.hold_expires_at is not null)', values: [] }
-
 /** A page of bookings with their rooms; a few statements whatever the number of rows. */
 export const listBookings = async (trx: Trx, filter: BookingFilter) => {
   const { total, rows } = await readPage<{ id: string }>(
@@ -146,7 +144,6 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
       conditions: [
         ...inScope(filter.scope, 'b.property_id'),
         ...where('b.property_id = ?', filter.propertyId),
-        ...(filter.held === true ? [isHeld] : []),
         ...where('b.source = ?', filter.source),
         ...where('b.group_id = ?', filter.groupId),
         ...where('b.company_id = ?', filter.companyId),
@@ -155,7 +152,7 @@ export const listBookings = async (trx: Trx, filter: BookingFilter) => {
         ...(filter.q === undefined ? [] : [await search(trx, filter.q)]),
       ],
       days: withinDays('b.created_at', { from: filter.createdFrom, to: filter.createdTo }),
-      except: filter.held === false ? isHeld : undefined,
+      facts: fact(filter.held, 'b.hold_expires_at is not null'),
       order: orderBy(filter.sort, bookingSorts, `b.id ${filter.sort[0]?.descending ? 'desc' : 'asc'}`),
     },
     filter,

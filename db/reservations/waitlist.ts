@@ -14,7 +14,7 @@ import { prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
-import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
+import { flag, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
@@ -185,7 +185,7 @@ export const listWaitlist = async (trx: Trx, { status = 'waiting', matched, ...f
         ...inScope(filter.scope, 'w.property_id'),
         ...where('w.property_id = ?', filter.propertyId),
         ...where('w.status = ?', status),
-        ...(matched === undefined ? [] : [{ text: matched ? 'w.matched' : 'not w.matched', values: [] }]),
+        ...flag('w.matched', matched),
         ...where('w.arrival >= ?::date', filter.arrivalFrom),
         ...where('w.arrival <= ?::date', filter.arrivalTo),
         ...where(isOfGuest('w.guest_id'), filter.guestId),

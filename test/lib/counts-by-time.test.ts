@@ -294,7 +294,7 @@ describe('Counts by day', function () {
         change(`status = 'delivered'`, 0),
         change(`status = 'failed', reason = 'no_address'`, 1),
         change(`status = 'scheduled', sent_at = null, reason = null`, 2),
-        // What was tried stays: its attempts point to it.
+        // A message that was tried stays: its attempts point to it.
         rows(
           `delete from message m where automation_id = :automationId and abs(hashtext(id::text)) % 5 = 3
              and not exists (select from message_attempt a where a.tenant_id = m.tenant_id and a.message_id = m.id)`,

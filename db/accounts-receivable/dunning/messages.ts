@@ -43,7 +43,7 @@ const linesOf = (trx: Trx, of: Of): Promise<Line[]> =>
 
 const mostLines = 100
 
-/** Told of a notice `n` of the run `d`: its installment `i` was dated anew, and has not reached the step on the day of the run any more. */
+/** SQL: the installment `i` of a notice `n` was dated anew, and has not reached its step on the day of the run `d` any more. */
 const isDatedAnew = `i.due_on > n.due_on and i.due_on + (select cast(s->>'days' as int) from jsonb_array_elements(d.steps) s where cast(s->>'level' as int) = n.level) > d.run_on`
 
 /** Reminders: what was paid, voided, paused or dated anew since the run is not written about, and where nothing is left the message is not sent (R16). */

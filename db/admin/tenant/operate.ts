@@ -5,7 +5,7 @@ import { audit } from '../../lib/audit.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx } from '../../lib/connection.ts'
 import { enterTenant } from '../../lib/connection.ts'
-import { readPage, where } from '../../lib/paging.ts'
+import { fact, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import { byIds, inLine, tenantsLike } from '../../lib/words.ts'
 import { versionConflict } from '../../../config/errors.ts'
@@ -37,7 +37,7 @@ export type OperatedTenant = {
 const columns = `t.id, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, t.country, t.currency, t.time_zone, t.locale, t.status, t.reason,
   t.delete_after::text as delete_after, t.plan, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features,
   t.entitlements_version, s.past_due_since, t.version, t.created_at, t.updated_at`
-const isPastDue = { text: '(s.past_due_since is not null)', values: [] }
+const isPastDue = 's.past_due_since is not null'
 const source = `tenant t left join subscription s on s.tenant_id = t.id`
 
 type Filter = Paging & {
@@ -64,7 +64,6 @@ export const listTenants = async (
         ...where('t.status = ?', status),
         ...where('t.plan = ?', plan),
         ...where('? = any(active_features(t.id))', feature),
-        ...(pastDue === true ? [isPastDue] : []),
         ...(asked
           ? [
               byIds(
@@ -86,7 +85,7 @@ export const listTenants = async (
             ]
           : []),
       ],
-      except: pastDue === false ? isPastDue : undefined,
+      facts: fact(pastDue, isPastDue),
       order: 't.created_at desc, t.id',
     },
     paging,

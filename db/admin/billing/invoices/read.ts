@@ -1,7 +1,7 @@
 import { notFound } from '../../../../config/errors.ts'
 import { contextOf, sql, sqlOne } from '../../../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../../../lib/connection.ts'
-import { readPage, where } from '../../../lib/paging.ts'
+import { fact, readPage, where } from '../../../lib/paging.ts'
 import type { Page, Paging } from '../../../lib/paging.ts'
 import { totalOf } from '../../rules/lines.ts'
 import { billOf, customerOf, readFacts } from '../bill.ts'
@@ -114,7 +114,7 @@ type InvoiceFilter = Paging & {
   to?: string | undefined
 }
 
-const isOverdue = { text: `(i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date)`, values: [] }
+const isOverdue = `i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date`
 
 /** Invoices of all tenants, by their days of issue. */
 export const listInvoices = (trx: PlatformTrx, { tenantId, status, overdue, from, to, ...paging }: InvoiceFilter) =>
@@ -126,11 +126,10 @@ export const listInvoices = (trx: PlatformTrx, { tenantId, status, overdue, from
       conditions: [
         ...where('i.tenant_id = ?', tenantId),
         ...where('i.status = ?', status),
-        ...(overdue === true ? [isOverdue] : []),
         ...where(`i.issued_at >= ?::date::timestamp at time zone 'UTC'`, from),
         ...where(`i.issued_at < (?::date + 1)::timestamp at time zone 'UTC'`, to),
       ],
-      except: overdue === false ? isOverdue : undefined,
+      facts: fact(overdue, isOverdue),
       order: 'i.issued_at desc, i.id',
     },
     paging,
