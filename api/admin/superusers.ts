@@ -66,7 +66,7 @@ const level = route({
   path: '/superuser/users',
   summary: 'Give somebody a superuser level, change or end it',
   description:
-    'An address that is not known is invited by mail. Nobody changes their own level. Sessions of a level that sinks or ends are over.',
+    'An address that is not known is invited by mail. Nobody changes their own level. Sessions from before a first level, and those of a level that sinks or ends, are over.',
   access: superuser('N1', 'grant', 'SuperuserAccount'),
   errors: ['own_level', 'last_superuser', 'not_found', 'invalid_transition', 'reauthentication_required'],
   body: Obj({ email: Email, name: Opt(Words(1, 120)), level: Nullable(Level), reason: Reason }),

@@ -67,13 +67,14 @@ export const actorOf = (caller: Caller): Actor => {
 }
 
 /**
- * The owner of an Idempotency-Key: two callers never meet on one key. Strangers behind one address are told apart by what they ask for, so
+ * The owner of an Idempotency-Key: two callers never meet on one key. A support session sees less than its superuser may as a member, and as
+ * another member something else, so that each has keys of its own. Strangers behind one address are told apart by what they ask for, so
  * that none is answered with another's reply, or kept out by it.
  */
 export const callerKey = (caller: Caller, tenantId: string | null, requestHash: Buffer): string => {
   switch (caller.kind) {
     case 'user':
-      return `user:${caller.userId}:${tenantId ?? ''}`
+      return caller.support ? `support:${caller.support.id}` : `user:${caller.userId}:${tenantId ?? ''}`
     case 'api_key':
       return `key:${caller.apiKeyId}:${tenantId ?? ''}`
     case 'guest':

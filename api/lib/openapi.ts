@@ -97,7 +97,8 @@ const share = (components: Components, section: keyof Components, name: string, 
 }
 
 const keyHeader = { name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 } }
-const repeats = 'The first reply is kept 72 hours and replayed'
+const repeats =
+  'One key for one request: the first reply is kept 72 hours and replayed; with another path, query or body it is 422 `idempotency_key_reused`'
 const ifMatch = {
   name: 'If-Match',
   in: 'header',

@@ -22,7 +22,7 @@ import { inputReader, readOnce } from './input.ts'
 import type { Input } from './input.ts'
 import { metered } from './metering.ts'
 import { limit, rateClassOf } from './rate-limit.ts'
-import { expectedVersion, lockRecord } from './record.ts'
+import { assertVersion, expectedVersion, lockRecord } from './record.ts'
 import { keepAnswer, takeReplyKey } from './reply-key.ts'
 import type { Taken } from './reply-key.ts'
 import type { AnyRoute, Answer, RequestFacts } from './route.ts'
@@ -95,12 +95,14 @@ const work = async (
   { trx, call: { caller, request }, context, admission, input, taking }: Admitted,
 ): Promise<Answer> => {
   const expected = expectedVersion(request)
-  await lockRecord(trx, route, input.params, expected, admission)
+  const version = await lockRecord(trx, route, input.params, admission)
   const { claim, kept } = await (taking ?? takeReplyKey(trx, route, request, caller, context.tenantId ?? null))
   if (kept) {
     const body = route.replay ? await route.replay(kept.body as never, { caller, trx: trx as Trx }) : kept.body
     return { status: kept.status, headers: { ...kept.headers, 'Idempotent-Replayed': 'true' }, body }
   }
+  // A repeated request has changed the version itself: its kept reply comes first.
+  assertVersion(version, expected)
   const result = await handle({ trx, expectedVersion: expected, caller, request, ...context, admission, ...input })
   const answer = answerOf(result)
   settle(route, admission)

@@ -28,17 +28,16 @@ export const expectedVersion = (request: RequestFacts): number | null => {
 }
 
 /**
- * Locks the record that the path names, unless its command does. Where the caller's role has a condition for the action, the row is judged by it: 404 where he may not
- * know of it, 403 where he may. Then the version that he read is compared: a stale one changes nothing.
+ * Locks the record that the path names, unless its command does, and answers its version; null where the path names none. Where the caller's
+ * role has a condition for the action, the row is judged by it: 404 where he may not know of it, 403 where he may.
  */
 export const lockRecord = async (
   trx: AnyTrx,
   { record, access }: AnyRoute,
   params: Record<string, unknown>,
-  expected: number | null,
   admission: Admission | undefined,
-): Promise<void> => {
-  if (!record) return
+): Promise<number | null> => {
+  if (!record) return null
   const { action, subject } = 'subject' in access ? access : { action: '', subject: '' }
   const hasCondition = (of: string) => admission?.can(of, subject) === true && !isAlways(admission.scope(of, subject))
   const conditional = hasCondition(action) || hasCondition('read')
@@ -51,5 +50,10 @@ export const lockRecord = async (
   )
   if (!found) throw notFound()
   if (found.row) admission?.check(action, subject, recordOf(record.table, found.row))
-  if (expected !== null && found.version !== expected) throw versionConflict(found.version)
+  return found.version
+}
+
+/** Compares a version that the caller read with that of the locked record: a stale one changes nothing. */
+export const assertVersion = (found: number | null, expected: number | null): void => {
+  if (found !== null && expected !== null && found !== expected) throw versionConflict(found)
 }

@@ -36,7 +36,7 @@ type Claim = { key: string; owner: string; hash: Buffer }
 const claimOf = (route: AnyRoute, request: RequestFacts, caller: Caller, tenantId: string | null): Claim | null => {
   const key = keyOf(route, request)
   if (key === null) return null
-  const hash = requestHash(request.method, request.path, request.rawBody)
+  const hash = requestHash(request)
   return { key, hash, owner: callerKey(caller, tenantId, hash) }
 }
 

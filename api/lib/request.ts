@@ -40,6 +40,8 @@ export const spanOf = (message: IncomingMessage): Span => {
   return beginSpan('server', message.method ?? '', parent)
 }
 
+const queryOf = (url: string) => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '')
+
 /** `response`: of what is answered over time; its end before it was written says that the client is gone. */
 export const factsOf = (
   message: IncomingMessage,
@@ -63,6 +65,7 @@ export const factsOf = (
     id,
     method,
     path,
+    query: queryOf(message.url ?? ''),
     address: clientAddress(message),
     header,
     rawHeaders: message.rawHeaders,

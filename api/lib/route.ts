@@ -20,6 +20,8 @@ export type RequestFacts = {
   readonly id: string
   readonly method: string
   readonly path: string
+  /** As sent, without its `?`. */
+  readonly query: string
   /** The client's address by the trusted proxies; IPv6 whole. */
   readonly address: string
   /** One header by its lower-case name; '' where it is missing. */

@@ -83,17 +83,18 @@ export const readToken = async (trx: AnyTrx, purpose: MailedTokenPurpose, token:
   return row
 }
 
-/** Uses a token up, in the transaction of what it is for: of two at once one has it, and the other 401 `token_invalid`. */
+/**
+ * Uses a token up, in the transaction of what it is for: of two at once one has it, and the other 401 `token_invalid`. Locks the user before it, as a
+ * new token does.
+ */
 export const takeToken = async (trx: AnyTrx, purpose: MailedTokenPurpose, token: string): Promise<OneTimeToken> => {
-  const id = mailedTokenId(purpose, token)
-  const row =
-    id === null
-      ? null
-      : await sqlOne<OneTimeToken>(
-          trx,
-          `update one_time_token set used_at = now() where id = ? and purpose = ? and used_at is null and expires_at > now() returning ${columns}`,
-          [id, purpose],
-        )
+  const { id, userId } = await readToken(trx, purpose, token)
+  await sql(trx, `select 1 from app_user where id = ? for no key update`, [userId])
+  const row = await sqlOne<OneTimeToken>(
+    trx,
+    `update one_time_token set used_at = now() where id = ? and used_at is null and expires_at > now() returning ${columns}`,
+    [id],
+  )
   if (!row) throw tokenInvalid()
   return row
 }

@@ -87,6 +87,8 @@ export const startPasswordReset = async (trx: PlatformTrx, passwordRequestId: st
     passwordRequestId,
   ])
   if (!request) return
+  // Of two requests at once the later one sees the mail of the first.
+  await sql(trx, `select 1 from app_user where email_key = lower(?) for no key update`, [request.email])
   const user = await sqlOne<{ id: string; ofHour: number; justNow: boolean }>(
     trx,
     `select u.id, count(t.id) as of_hour, coalesce(max(t.created_at) > now() - make_interval(secs => ?), false) as just_now

@@ -244,6 +244,7 @@ export const setActiveTenant = async (
   userId: string,
   tenantId: string,
 ): Promise<void> => {
-  await sql(trx, `update session set active_tenant_id = ? where id = ? and user_id = ?`, [tenantId, sessionId, userId])
+  // The user before the session, as where all sessions of a user end.
   await sql(trx, `update app_user set last_tenant_id = ? where id = ?`, [tenantId, userId])
+  await sql(trx, `update session set active_tenant_id = ? where id = ? and user_id = ?`, [tenantId, sessionId, userId])
 }

@@ -82,8 +82,8 @@ const liveLevel = (trx: PlatformTrx, userId: string) =>
 export type LevelChange = { email: string; name?: string | undefined; level: Level | null; reason: string }
 
 /**
- * Gives, changes or ends a superuser's level. Who is not known yet is invited. Sessions of a level that sinks or ends are over: ids of those are
- * answered, for the caches. 422 `own_level` and `last_superuser`; 404 to end what is not there.
+ * Gives, changes or ends a superuser's level. Who is not known yet is invited. Sessions from before a first level, and those of a level that sinks
+ * or ends, are over: ids of those are answered, for the caches. 422 `own_level` and `last_superuser`; 404 to end what is not there.
  */
 export const setLevel = async (
   trx: PlatformTrx,
@@ -128,8 +128,10 @@ export const setLevel = async (
     reason,
     changes: [{ field: 'level', before, after: level }],
   })
-  const sessionIds = before === 'N1' || level === null ? await revokeSessions(trx, { userId }, 'level_ended') : []
-  await tellEnded(trx, sessionIds, 'level_ended')
+  // A first level ends them as well: a superuser's session lasts half a day, and a member's a month.
+  const cause = before === null ? 'admin' : 'level_ended'
+  const sessionIds = before !== 'N2' || level === null ? await revokeSessions(trx, { userId }, cause) : []
+  await tellEnded(trx, sessionIds, cause)
   return { userId, sessionIds }
 }
 

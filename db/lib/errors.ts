@@ -85,7 +85,7 @@ const constraints: Record<string, () => ApiError> = {
     unprocessable('already_blocked', 'The guest is on the blocklist of this property; lift that block first'),
   privacy_request_open: () => conflict('privacy_request_open', 'A request of this kind is open'),
   membership_one: () => conflict('member_exists', 'This person is a member already'),
-  membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner'),
+  membership_last_owner: () => unprocessable('last_owner', 'The tenant needs an active owner of all its properties'),
   role_key: () => conflict('duplicate_key', 'A role with this key exists already'),
   cash_account_code: () => conflict('duplicate_code', 'This code is taken'),
   cash_account_ledger_alone: () =>

@@ -14,9 +14,14 @@ export const placeOf = (caller: string, key: string) => ({
   purpose: 'body',
 })
 
-/** Hash of a request's method, path and body, so that a key is not used for two requests. */
-export const requestHash = (method: string, path: string, body: Buffer): Buffer =>
-  createHash('sha256').update(`${method} ${path}\n`).update(body).digest()
+type Asked = { method: string; path: string; query: string; rawBody: Buffer }
+
+/** Hash of all that a request asks for, so that a key is not used for two requests: a trial is not the act. */
+export const requestHash = ({ method, path, query, rawBody }: Asked): Buffer =>
+  createHash('sha256')
+    .update(`${method} ${path}${query === '' ? '' : `?${query}`}\n`)
+    .update(rawBody)
+    .digest()
 
 /**
  * Takes the key for this transaction. Answers the kept reply where there is one; throws 409 `request_in_progress` while the

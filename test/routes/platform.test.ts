@@ -96,6 +96,52 @@ describe('what the platform does for every endpoint', () => {
       expect([theirs.status, theirs.headers['idempotent-replayed']]).to.deep.equal([201, undefined])
     })
 
+    it('replays the reply of a command that named the version it had read: it has changed that itself', async () => {
+      const { userId } = await makeUser({ [tenantId]: 'receptionist' })
+      const leave = (version: number, idempotencyKey: string) =>
+        world.request('POST', `/api/tenants/${tenantId}/users/${userId}/deactivate`, {
+          token: owner,
+          body: {},
+          headers: { 'if-match': `"${version}"` },
+          idempotencyKey,
+        })
+      const first = await leave(1, 'leave-once')
+      expect([first.status, first.body.version]).to.deep.equal([200, 2])
+      const again = await leave(1, 'leave-once')
+      expect([again.status, again.headers['idempotent-replayed'], again.body]).to.deep.equal([200, 'true', first.body])
+      const other = await leave(1, 'leave-anew')
+      expect([other.status, other.body.code]).to.deep.equal([409, 'version_conflict'])
+    })
+
+    it('of a trial is not that of the act, which differs in its query alone', async () => {
+      const entry = {
+        description: 'Bank fees of March',
+        lines: [
+          { accountCode: '5.1.09', debit: 1_250 },
+          { accountCode: '1.1.3.80', credit: 1_250 },
+        ],
+      }
+      const post = (query: string, idempotencyKey: string) =>
+        world.request('POST', `/api/tenants/${tenantId}/financial/ledger-entries${query}`, {
+          token: owner,
+          body: entry,
+          idempotencyKey,
+        })
+      expect((await post('?dryRun=true', 'march')).status).to.equal(200)
+      const act = await post('', 'march')
+      expect([act.status, act.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
+      const made = await post('', 'march-posted')
+      expect([made.status, typeof made.body.id]).to.deep.equal([201, 'string'])
+      const again = await post('', 'march-posted')
+      expect([again.status, again.headers['idempotent-replayed'], again.body.id]).to.deep.equal([
+        201,
+        'true',
+        made.body.id,
+      ])
+      const trial = await post('?dryRun=true', 'march-posted')
+      expect([trial.status, trial.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
+    })
+
     it('keeps nothing of a refused request: its repetition is judged afresh', async () => {
       const key = randomUUID()
       expect((await grant({ key: 'nothing', reason: 'unknown' }, key)).status).to.be.oneOf([400, 422])
