@@ -27,13 +27,15 @@ const head = {
   createdBy: Nullable(Uuid),
   ...stamps,
 }
+/** Of 200 that are named, and 200 of the invoice, each is cut in two at most. */
+const mostLines = 800
 const CreditNote = Obj(
   {
     ...head,
     lines: List(
       Obj(
         {
-          lineNo: Int(1, 200),
+          lineNo: Int(1, mostLines),
           description: Text(0, 200),
           accountId: Uuid,
           amount: Amount,
@@ -44,7 +46,7 @@ const CreditNote = Obj(
         },
         { title: 'CreditNoteLine' },
       ),
-      { max: 200 },
+      { max: mostLines },
     ),
     applications: List(Obj({ installmentId: Uuid, amount: Amount }), { max: 200 }),
     receiptId: Nullable(Uuid),

@@ -6,7 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
-import { pixRefusals } from './payments/choose.ts'
+import { pixRefusals } from './payments/refusals.ts'
 import { payableSide } from './side.ts'
 
 export type InstallmentFilter = Paging &

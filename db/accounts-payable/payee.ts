@@ -16,16 +16,16 @@ export type Payee = {
   payeeDocument: string | null
   payeeKey: string
 }
-/** The terms of a supplier that bills take. */
-export type Terms = { termDays: number; withholdingTaxCodeIds: string[] }
+/** The terms of a supplier that bills and payments take. */
+export type Terms = { termDays: number; withholdingTaxCodeIds: string[]; paymentsBlocked: boolean }
 
-const noTerms: Terms = { termDays: 30, withholdingTaxCodeIds: [] }
+const noTerms: Terms = { termDays: 30, withholdingTaxCodeIds: [], paymentsBlocked: false }
 
 /** The terms of a supplier, held so that it is not archived meanwhile. 422 `reference_not_found`, 409 `supplier_archived`. */
 export const nameSupplier = async (trx: Trx, supplierId: string): Promise<Terms & { countryCode: string }> => {
   const found = await sqlOne<Terms & { countryCode: string; status: string }>(
     trx,
-    `select term_days, withholding_tax_code_ids, country_code, status from supplier where tenant_id = ? and id = ? for share`,
+    `select term_days, withholding_tax_code_ids, payments_blocked, country_code, status from supplier where tenant_id = ? and id = ? for share`,
     [contextOf(trx).tenantId, supplierId],
   )
   if (!found)

@@ -27,7 +27,7 @@ export const refuseCustomer = (customer: CustomerRecord, currency: string): void
 
 /**
  * Checks that a customer, whose row the caller holds, may owe so much more (R2): 422 `credit_limit_exceeded` with limit, exposure and amount. An override is kept
- * with the document, and in the audit trail. The insert of the document raises the exposure under the same lock.
+ * with the document, and in the audit trail. The insert of the document raises the exposure under the same lock. An amount of 0 is always within.
  */
 export const takeCredit = async (
   trx: Trx,
@@ -36,6 +36,8 @@ export const takeCredit = async (
   override: CreditOverride,
 ): Promise<Overridden> => {
   const { id, creditLimit, exposure } = customer
+  // Bills of stays that become one invoice owe nothing new, whatever the limit was lowered to since.
+  if (amount === 0) return within
   if (creditLimit === null || exposure + amount <= creditLimit) {
     if (creditLimit !== null && exposure + amount === creditLimit)
       await tellLimit(trx, { ...customer, exposure: creditLimit })

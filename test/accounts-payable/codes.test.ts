@@ -101,6 +101,30 @@ describe('slips and Pix codes of bills', function () {
     await a.good(a.finance, 'PATCH', `${bills}/${other.id}`, change)
   })
 
+  it('that paid an installment, or are paying one, pay no other of the same bill', async () => {
+    const [first, second] = [slipOf(7, 300), slipOf(8, 700)]
+    const bill = await a.bill(
+      billOf([
+        { dueOn: dueOn(), amount: 300, boletoLine: first },
+        { dueOn: a.on('05-10'), amount: 700, boletoLine: second },
+      ]),
+    )
+    await a.good(a.finance, 'POST', 'accounts-payable/payments', {
+      method: 'manual',
+      cashAccountId: await a.bank(1_000, a.on('01-01')),
+      payOn: a.on('04-10'),
+      items: [{ installmentId: bill.installments[0].id }],
+    })
+    const plan = (boletoLine: string) => ({ installments: [{ dueOn: a.on('06-10'), amount: 700, boletoLine }] })
+    const [status, reply] = await a.send(a.finance, 'PATCH', `${bills}/${bill.id}`, plan(first))
+    expect([status, reply.code, ...fieldsOf(reply)]).to.deep.equal([
+      409,
+      'duplicate_payable',
+      'installments.0.boletoLine',
+    ])
+    expect(await a.good(a.finance, 'PATCH', `${bills}/${bill.id}`, plan(second))).to.include({ open: 700 })
+  })
+
   it('of one charge pay one installment; a printed Pix code pays many bills', async () => {
     const code = chargeCode()
     const twice = [500, 600].map((amount) => ({ dueOn: dueOn(), amount, pixCode: code }))

@@ -176,7 +176,11 @@ describe('at its edges, what is owed', function () {
     await a.good(a.owner, 'PUT', policy, { bands: free, coolOffHours: 0, priceTolerance: 0 })
     const { id: supplierId } = await a.supplier()
     const propertyId = await a.property()
-    const lines = [{ description: 'Paint', accountId, quantity: '10', unitPrice: 1_000 }]
+    const paint = { description: 'Paint', accountId }
+    const lines = [
+      { ...paint, quantity: '10', unitPrice: 1_000 },
+      { ...paint, quantity: '1', unitPrice: 1_001 },
+    ]
     const { id } = await a.good(a.owner, 'POST', 'accounts-payable/purchase-orders', { supplierId, propertyId, lines })
     const order = await a.good(a.finance, 'POST', `accounts-payable/purchase-orders/${id}/approve`, { notify: false })
     const line = { description: 'Paint', purchaseOrderLineId: order.lines[0].id, quantity: '5' }
@@ -186,7 +190,25 @@ describe('at its edges, what is owed', function () {
     const dearer = await a.good(a.finance, 'POST', bills, { ...body, lines: [{ ...line, amount: 5_001 }] })
     expect(dearer).to.include({ status: 'awaiting_approval', approvalsNeeded: 1 })
     expect(await a.good(a.owner, 'POST', `${bills}/${dearer.id}/approve`, {})).to.include({ status: 'approved' })
+    // Half of 10.01 is 5.005, which is billed as 5.01.
+    const half = { description: 'Paint', purchaseOrderLineId: order.lines[1].id, quantity: '0.5' }
+    const rounded = await a.good(a.finance, 'POST', bills, { ...body, lines: [{ ...half, amount: 501 }] })
+    expect(rounded).to.include({ status: 'approved' })
+    const above = await a.good(a.finance, 'POST', bills, { ...body, lines: [{ ...half, amount: 502 }] })
+    expect(above).to.include({ status: 'awaiting_approval' })
     await a.good(a.owner, 'PUT', policy, { bands, coolOffHours: 0, priceTolerance: 200 })
+  })
+
+  it('goes to no supplier whose payments are blocked: neither bills nor advances', async () => {
+    const supplierId = await payee()
+    const bill = await billed(supplierId, 1_000)
+    const blocked = { paymentsBlocked: true, blockReason: 'Under audit' }
+    await a.good(a.finance, 'PATCH', `accounts-payable/suppliers/${supplierId}`, blocked)
+    for (const item of [{ installmentId: bill.installments[0].id }, { advance: { supplierId }, principal: 500 }]) {
+      expect(await a.refused(a.finance, 'POST', payments, pixOf([item]))).to.deep.equal([422, 'not_payable'])
+      const [, tried] = await a.send(a.finance, 'POST', payments, { ...pixOf([item]), dryRun: true })
+      expect((tried.refusals as Parsed[]).map(({ code }) => code)).to.deep.equal(['payments_blocked'])
+    }
   })
 
   it('recurs on its day less what is withheld, though another one that recurs cannot be made', async () => {

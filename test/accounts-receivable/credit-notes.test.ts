@@ -81,6 +81,27 @@ describe('credit notes of an invoice', function () {
     expect(rest.lines.map(({ amount, taxAmount }: Parsed) => [amount, taxAmount])).to.deep.equal([[1_000, 0]])
   })
 
+  it('that name an account of their own give back the tax of what they lower, and all of it together', async () => {
+    const made = await invoiceOf([1_000, 'rent', true], [3_000, 'rooms', false])
+    const allowance = await a.account('4.2.09')
+    const taken = (note: Parsed) =>
+      note.lines.map(({ accountId, amount, taxAmount }: Parsed) => [accountId === allowance, amount, taxAmount])
+    // A line of the invoice goes before what is shared, wherever it stands.
+    const own = { accountId: await a.account(codes.rent), amount: 200 }
+    const first = await credit(made.id, { lines: [{ accountId: allowance, amount: 1_900 }, own] })
+    expect(taken(first)).to.have.deep.members([
+      [true, 475, 24],
+      [true, 1_425, 0],
+      [false, 200, 10],
+    ])
+    expect(taken(await credit(made.id, { lines: [{ accountId: allowance, amount: 1_900 }] }))).to.deep.equal([
+      [true, 325, 16],
+      [true, 1_575, 0],
+    ])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
   it('of two clerks in the same moment give back what the invoice had', async () => {
     const made = await invoiceOf([1_030, 'rent', true])
     const both = await Promise.all(

@@ -202,6 +202,33 @@ describe('reminders', function () {
     expect(events).to.have.length(2)
   })
 
+  it('put on hold those alone who are reminded: nobody out of reach, and nobody who has paid since', async () => {
+    const late = a.day(-20)
+    const [reached, silent, paying] = [
+      await a.customer({ email: 'alcancada@firma.example' }),
+      await a.customer({ email: null }),
+      await a.customer({ email: 'paga@firma.example' }),
+    ]
+    const paid = await a.issued(paying, [[late, 30_000]])
+    for (const customerId of [reached, silent]) await a.issued(customerId, [[late, 10_000]])
+    const { run } = await start()
+    await inTenant(a.house.tenantId, (trx) => beginRun(trx, run.id))
+    await pay(paid, 30_000)
+    await inTenant(a.house.tenantId, (trx) => writeNotices(trx, run.id))
+    const held = await a.rows<{ id: string }>(`select id from customer where tenant_id = :tenantId and on_hold`)
+    expect(held.map(({ id }) => id)).to.deep.equal([reached])
+    await world.drain()
+    // The next run reaches them, and holds them then.
+    await a.good(a.finance, 'PATCH', `customers/${silent}`, { document: null, email: 'agora@firma.example' })
+    await a.rows(`update dunning_run set run_on = run_on - 1 where id = :id`, { id: run.id })
+    await start()
+    await world.drain()
+    expect(await a.good(a.finance, 'GET', `customers/${silent}`)).to.include({
+      onHold: true,
+      holdReason: 'Reminder of level 3',
+    })
+  })
+
   it('start by the clock once a day, only where they are on', async () => {
     const ours = () => a.rows(`select id from dunning_run where book_id = :bookId`).then((rows) => rows.length)
     const [due] = await a.rows<{ due: boolean }>(

@@ -26,7 +26,7 @@ type Lines = ReturnType<typeof linesOf>
 const credit = (lines: Lines, note: ReturnType<typeof sharedLines>) => {
   for (const one of note) {
     const of = lines.find(({ receivableLineNo }) => receivableLineNo === one.receivableLineNo)
-    if (!of) continue
+    if (!of) throw new Error('a line of a note lowers no line of its invoice')
     of.credited += one.amount
     of.taxCredited += one.taxAmount
   }
@@ -69,6 +69,7 @@ describe('shares of invoices', () => {
               ? sharedLines(lines, wanted)
               : namedLines(lines, [{ accountId: String(account), amount: wanted }])
           expect(total(note)).to.equal(wanted)
+          if (account !== null) expect(note.map(({ accountId }) => accountId)).to.include(String(account))
           for (const one of note) expect(one.taxAmount).to.be.within(0, one.amount)
           credit(lines, note)
           for (const one of lines) {
@@ -78,6 +79,29 @@ describe('shares of invoices', () => {
         }
         if (left() > 0) credit(lines, sharedLines(lines, left()))
         for (const one of lines) expect([one.credited, one.taxCredited]).to.deep.equal([one.amount, one.taxAmount])
+      }),
+    )
+  })
+
+  it('of credit notes that name many accounts are cut no smaller than both sides need, and lose no tax', () => {
+    const some = fc.array(fc.record({ account: fc.nat(4), amount: fc.integer({ min: 1, max: 60 }) }), { minLength: 1 })
+    const small = fc.record({ whole: fc.integer({ min: 1, max: 90 }), tax: fc.constant(1) })
+    fc.assert(
+      fc.property(fc.array(small, { minLength: 1, maxLength: 9 }), some, (given, asked) => {
+        const lines = linesOf(given, (index) => String(index % 3))
+        const wanted: { accountId: string; amount: number }[] = []
+        for (const { account, amount: most } of asked) {
+          const left = total(lines) - total(wanted)
+          if (left > 0) wanted.push({ accountId: String(account), amount: Math.min(most, left) })
+        }
+        const note = namedLines(lines, wanted)
+        expect(note.length).to.be.at.most(2 * (wanted.length + lines.length))
+        const of = (all: readonly { accountId: string; amount: number }[], id: string) =>
+          total(all.filter(({ accountId }) => accountId === id))
+        for (let id = 0; id < 5; id += 1) expect(of(note, String(id))).to.equal(of(wanted, String(id)))
+        credit(lines, note)
+        for (const one of lines) expect(one.credited).to.be.at.most(one.amount)
+        if (total(wanted) === total(lines)) for (const one of lines) expect(one.taxCredited).to.equal(one.taxAmount)
       }),
     )
   })

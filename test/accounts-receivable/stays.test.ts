@@ -117,6 +117,17 @@ describe('stays that customers pay', function () {
     expect(await a.failingIn(a.house.bookId)).to.deep.equal([])
   })
 
+  it('become their invoice on the day though the limit is below what they owe by then', async () => {
+    const { id: customerId } = await a.customer({ billing: 'monthly', billingDay: 28, creditLimit: 10_000 })
+    const [, closed] = await a.bill(await a.folio(customerId, 9_000))
+    await a.good(a.finance, 'PATCH', `${a.path}/customers/${customerId}`, { creditLimit: 5_000 })
+    const [status, reply] = await a.bill(await a.folio(customerId, 1))
+    expect([status, reply.code]).to.deep.equal([422, 'credit_limit_exceeded'])
+    await a.house.inHouse((trx) => billMonth(trx, { customerId, bookId: a.house.bookId, date: a.house.day(1) }))
+    expect(await a.read(closed.receivableId)).to.include({ status: 'consolidated' })
+    expect(await a.customerNow(customerId)).to.include({ exposure: 9_000, unbilled: 0 })
+  })
+
   it('of another tenant are not found', async () => {
     const other = await openReceivables(world)
     const { id: customerId } = await a.customer()

@@ -10,6 +10,7 @@ import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
+import { statementsOf } from '../support/statements.ts'
 import { useWorld } from '../support/world.ts'
 import { openBar } from './bar.ts'
 import type { Bar } from './bar.ts'
@@ -181,6 +182,32 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     expect(await change(null)).to.deep.equal([400, 'validation_failed'])
     expect(await change(randomUUID())).to.deep.equal([422, 'reference_not_found'])
     expect(done(await keeper.get(`accounts-payable/purchase-orders/${order.id}`)).locationId).to.equal(house.main)
+  })
+
+  it('asks for the measures of a long order in as many statements as for those of a short one', async () => {
+    const { owner, keeper, propertyId } = house
+    const supplier = await owner.send('POST', 'accounts-payable/suppliers', { legalName: 'Moinho do Vale Ltda' })
+    const bag = { packages: [{ code: 'BAG', name: 'Bag', quantity: '1000', purchase: true }] }
+    const items = [await item('g', bag), await item('g', bag), await item('g', bag), await item('g', bag)]
+    const ordered = async (lines: number) => {
+      const body = {
+        supplierId: done(supplier, 201).id,
+        propertyId,
+        locationId: house.main,
+        lines: items
+          .slice(0, lines)
+          .map((inventoryItemId) => ({ inventoryItemId, measure: 'BAG', quantity: '1', unitPrice: 100 })),
+      }
+      let id = ''
+      const made = await statementsOf(async () => {
+        id = done(await keeper.send('POST', 'accounts-payable/purchase-orders', body), 201).id
+      })
+      const path = `accounts-payable/purchase-orders/${id}/approve`
+      const approved = await statementsOf(async () => void done(await owner.send('POST', path, { notify: false })))
+      return [made.length, approved.length]
+    }
+    await ordered(1)
+    expect(await ordered(4)).to.deep.equal(await ordered(1))
   })
 
   it('fixes the measures of an order when it is approved', async () => {

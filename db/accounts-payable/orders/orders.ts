@@ -17,6 +17,7 @@ import { PurchaseOrder, PurchaseOrderLine } from '../models.ts'
 import { nameSupplier } from '../payee.ts'
 import { bandOf, policyOf } from '../policy.ts'
 import { stock } from '../stock.ts'
+import { freezeMeasures, measuresOf } from './measures.ts'
 import { sendOrder } from './send.ts'
 import { lockOrder, orderMoves, tellOrder } from './state.ts'
 
@@ -79,8 +80,9 @@ const judge = async (
       { field: 'feature', message: 'pos' },
     ])
   await judgePlace(trx, given, isStock)
+  const measures = await measuresOf(trx, given.lines)
   for (const [index, line] of given.lines.entries()) {
-    const { inventoryItemId, measure, description, accountId } = line
+    const { inventoryItemId, description, accountId } = line
     if ((inventoryItemId === undefined) === (accountId === undefined))
       throw invalid([
         { field: `lines.${index}.accountId`, message: 'exactly one of inventoryItemId and accountId is given' },
@@ -92,7 +94,7 @@ const judge = async (
       kept.push({ ...line, description, amount, numerator: '1', denominator: '1' })
       continue
     }
-    const found = measure ? await stock().measureOf(trx, { inventoryItemId, measure }) : null
+    const found = measures[index]
     if (!found) unknown.push({ field: `lines.${index}.measure`, message: 'is no measure of an item of stock' })
     else kept.push({ ...line, amount, description: description ?? found.name, ...found })
   }
@@ -216,31 +218,6 @@ export const changeOrder = async (
     editedBy: author,
     editors: editorsWith(order, author),
   })
-}
-
-/** Fixes the quantities of stock by the measures that the items have now, and no more. 422 `measure_unknown`. */
-const freezeMeasures = async (trx: Trx, orderId: string): Promise<void> => {
-  const { tenantId } = contextOf(trx)
-  const lines = await sql<{ id: string; lineNo: number; inventoryItemId: string; measure: string }>(
-    trx,
-    `select id, line_no, inventory_item_id, measure from purchase_order_line where tenant_id = ? and purchase_order_id = ? and inventory_item_id is not null
-     order by line_no`,
-    [tenantId, orderId],
-  )
-  const gone: FieldError[] = []
-  for (const line of lines) {
-    const found = await stock().measureOf(trx, line)
-    if (!found) gone.push({ field: `lines.${line.lineNo - 1}.measure`, message: 'is no measure of an item of stock' })
-    else
-      await sql(
-        trx,
-        `update purchase_order_line l set numerator = f.numerator, denominator = f.denominator, quantity = round(l.entered * f.numerator / f.denominator, 6)
-         from (select cast(? as numeric) as numerator, cast(? as numeric) as denominator) f
-         where l.tenant_id = ? and l.id = ? and (l.numerator, l.denominator) <> (f.numerator, f.denominator)`,
-        [found.numerator, found.denominator, tenantId, line.id],
-      )
-  }
-  if (gone.length > 0) throw unprocessable('measure_unknown', 'An item or its measure does not exist any more', gone)
 }
 
 /** Approves an order and gives it its number (G24). 403 `self_approval`, `forbidden` for roles that are not of its band; 422 `measure_unknown`. `notify` mails it to the supplier. */

@@ -35,8 +35,8 @@ export const checkCodes = (installments: readonly GivenInstallment[], issuedOn: 
 type Code = { index: number; field: 'boletoLine' | 'pixCode'; code: string }
 
 /**
- * Refuses a slip, or the Pix code of one charge, that pays another installment: 400 within a bill, 409 `duplicate_payable` for one of another bill that is not
- * void. Bills with one code take turns, so that the second is told of the first.
+ * Refuses a slip, or the Pix code of one charge, that pays another installment: 400 within what is sent, 409 `duplicate_payable` for one of a bill that is not
+ * void: of another, or of `self` where it was paid by the code, or is being paid. Bills with one code take turns, so that the second is told of the first.
  */
 export const refuseSameCodes = async (
   trx: Trx,
@@ -70,7 +70,9 @@ export const refuseSameCodes = async (
   const taken = await sql<{ code: string; payableId: string }>(
     trx,
     `select c.code, i.payable_id from unnest(cast(:wanted as text[])) as c (code)
-     join payable_installment i on i.tenant_id = :tenantId and (i.boleto_line = c.code or i.pix_code = c.code) and i.payable_id is distinct from cast(:self as uuid)
+     join payable_installment i on i.tenant_id = :tenantId and (i.boleto_line = c.code or i.pix_code = c.code)
+       and (i.payable_id is distinct from cast(:self as uuid) or i.open = 0 or exists (select from payable_payment_item x
+         where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending')))
      join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id and p.status <> 'void'`,
     { tenantId, wanted, self },
   )
@@ -79,7 +81,7 @@ export const refuseSameCodes = async (
     const payableId = of.get(code)
     return payableId ? [{ field: `installments.${index}.${field}`, message: `is that of payable ${payableId}` }] : []
   })
-  if (errors.length > 0) throw conflict('duplicate_payable', 'Another bill is paid by this code', errors)
+  if (errors.length > 0) throw conflict('duplicate_payable', 'Another installment is paid by this code', errors)
 }
 
 /** Slips and codes stand with the installment of their day and amount; of several alike one each. */

@@ -28,13 +28,14 @@ import type { GivenLine } from './lines.ts'
 /** The caller: the key of their role, and the version that they have seen. */
 export type Asked = { role: string | null; expectedVersion: number | null }
 
-/** Prices above those of the order by more than the tolerance (R23), of one measure. */
+/** Prices above those of the order by more than the tolerance (R23), of one measure. An amount that is merely rounded to the minor unit is none. */
 const exceptionsOf = (trx: Trx, payableId: string, tolerance: number): Promise<MatchException[]> =>
   sql<MatchException>(
     trx,
     `select l.line_no, 'price_above_order' as code, cast(round(l.quantity * o.unit_price) as bigint) as expected, l.amount as actual
      from payable_line l join purchase_order_line o on o.tenant_id = l.tenant_id and o.id = l.purchase_order_line_id
-     where l.tenant_id = ? and l.payable_id = ? and l.amount * 10000 > l.quantity * o.unit_price * (10000 + ?) order by l.line_no`,
+     where l.tenant_id = ? and l.payable_id = ? and l.amount * 10000 > l.quantity * o.unit_price * (10000 + ?)
+       and l.amount > round(l.quantity * o.unit_price) order by l.line_no`,
     [contextOf(trx).tenantId, payableId, tolerance],
   )
 

@@ -1,8 +1,10 @@
 import { readBrCode } from '../../../config/br-code.ts'
-import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
+import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { bankDetailsOf } from '../suppliers/bank-details.ts'
 import { sha256 } from './destination.ts'
+import { paymentsBlocked, pixRefusals } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
 import type { BookFacts } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -41,8 +43,6 @@ export type ChosenItem = {
   /** The destination of a Pix, compared on the day of the payment. */
   destination: string | null
 }
-/** Why an item cannot be paid; `index` counts the items. */
-export type Refusal = { index: number; code: string; message: string }
 
 type Row = {
   installmentId: string
@@ -73,32 +73,6 @@ const joined = `payable_installment i join payable p on p.tenant_id = i.tenant_i
   left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
   left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id and d.status = 'approved'
     order by d.number desc limit 1) d on true`
-
-/** Why nothing can be sent for an installment by Pix now (R14). */
-export const pixRefusals = (
-  row: Pick<
-    Row,
-    'status' | 'onHold' | 'supplierStatus' | 'paymentsBlocked' | 'pixCode' | 'detailsId' | 'detailsUsable'
-  >,
-): { code: string; message: string }[] => {
-  const problems: [boolean, string, string][] = [
-    [!['approved', 'partly_paid'].includes(row.status), 'payable_not_approved', 'the bill is not approved, or is paid'],
-    [row.onHold, 'on_hold', 'the bill is held'],
-    [row.supplierStatus === 'archived', 'supplier_archived', 'the supplier is archived'],
-    [row.paymentsBlocked === true, 'payments_blocked', 'payments to the supplier are blocked'],
-    [
-      row.pixCode === null && row.detailsId === null,
-      'no_destination',
-      'there is no Pix code and there are no bank details',
-    ],
-    [
-      row.pixCode === null && row.detailsId !== null && row.detailsUsable !== true,
-      'bank_details_waiting',
-      'the bank details were approved a short time ago',
-    ],
-  ]
-  return problems.flatMap(([isWrong, code, message]) => (isWrong ? [{ code, message }] : []))
-}
 
 const destinationOf = (row: Row): string | null =>
   row.pixCode !== null ? `pix:${sha256(row.pixCode)}` : row.detailsId === null ? null : `bank:${row.detailsId}`
@@ -180,8 +154,8 @@ const advanceOf = async (
   book: BookFacts,
   features: readonly string[],
   index: number,
-): Promise<ChosenItem> => {
-  const { payee } = await namePayee(trx, given.advance ?? {}, { features, countryCode: book.countryCode })
+): Promise<{ item: ChosenItem; isBlocked: boolean }> => {
+  const { payee, terms } = await namePayee(trx, given.advance ?? {}, { features, countryCode: book.countryCode })
   if (given.principal === undefined)
     throw invalid([{ field: `items.${index}.principal`, message: 'is required for an advance' }])
   const details = payee.supplierId === null ? null : (await bankDetailsOf(trx, payee.supplierId)).bankDetails
@@ -196,16 +170,19 @@ const advanceOf = async (
       { field: `items.${index}.advance.purchaseOrderId`, message: 'is no order of the payee' },
     ])
   return {
-    ...payee,
-    payableId: null,
-    installmentId: null,
-    purchaseOrderId: orderId,
-    propertyId: null,
-    principal: given.principal,
-    interest: 0,
-    fine: 0,
-    discount: 0,
-    destination: details?.usableFrom && details.usableFrom <= new Date() ? `bank:${details.id}` : null,
+    item: {
+      ...payee,
+      payableId: null,
+      installmentId: null,
+      purchaseOrderId: orderId,
+      propertyId: null,
+      principal: given.principal,
+      interest: 0,
+      fine: 0,
+      discount: 0,
+      destination: details?.usableFrom && details.usableFrom <= new Date() ? `bank:${details.id}` : null,
+    },
+    isBlocked: terms.paymentsBlocked,
   }
 }
 
@@ -251,8 +228,9 @@ export const chooseItems = async (
     if (one.advance) {
       if (one.interest || one.fine || one.discount)
         throw invalid([{ field: `items.${index}`, message: 'an advance has a principal alone' }])
-      const item = await advanceOf(trx, one, book, features, index)
+      const { item, isBlocked } = await advanceOf(trx, one, book, features, index)
       items.push(item)
+      if (isPix && isBlocked) refusals.push({ index, ...paymentsBlocked })
       if (isPix && item.destination === null)
         refusals.push({ index, code: 'no_destination', message: 'there are no usable bank details' })
       continue
@@ -285,20 +263,4 @@ export const chooseItems = async (
   }
   if (unknown.length > 0) throw unprocessable('reference_not_found', 'An installment does not exist', unknown)
   return { items, refusals }
-}
-
-/** Throws what stands against a payment: the first by its own code, several as one. */
-export const refuseItems = (refusals: readonly Refusal[], isPix: boolean): void => {
-  const [first] = refusals
-  if (!first) return
-  const errors = refusals.map(({ index, code, message }) => ({
-    field: `items.${index}`,
-    message: `${code}: ${message}`,
-  }))
-  if (refusals.some(({ code }) => code === 'installment_in_payment'))
-    throw conflict('installment_in_payment', 'A payment of an installment is under way', errors.slice(0, 50))
-  if (refusals.some(({ code }) => code === 'amount_exceeds_open'))
-    throw unprocessable('amount_exceeds_open', 'An item is more than is open of its installment', errors.slice(0, 50))
-  if (!isPix) throw unprocessable('payable_not_approved', 'A bill is not approved', errors.slice(0, 50))
-  throw unprocessable('not_payable', 'Some items cannot be paid by Pix now', errors.slice(0, 50))
 }

@@ -46,6 +46,9 @@ const mostLines = 100
 /** SQL: the installment `i` of a notice `n` was dated anew, and has not reached its step on the day of the run `d` any more. */
 const isDatedAnew = `i.due_on > n.due_on and i.due_on + (select cast(s->>'days' as int) from jsonb_array_elements(d.steps) s where cast(s->>'level' as int) = n.level) > d.run_on`
 
+/** SQL: the installment `i` of a document `r` was paid, voided, paused or dated anew since the run `d` noticed it by `n`. Null is no. */
+export const isOver = `(r.status not in ('issued', 'partly_paid') or i.open = 0 or r.dunning_paused_until >= d.run_on or ${isDatedAnew})`
+
 /** Reminders: what was paid, voided, paused or dated anew since the run is not written about, and where nothing is left the message is not sent (R16). */
 export const dunningMessages: MessageOwner = {
   templateKey: 'dunning-notice',
@@ -60,7 +63,7 @@ export const dunningMessages: MessageOwner = {
        from receivable r, receivable_installment i, dunning_run d
        where ${ofMessage} and n.status = 'queued' and r.tenant_id = n.tenant_id and r.id = n.receivable_id
          and i.tenant_id = n.tenant_id and i.receivable_id = r.id and i.id = n.installment_id and d.tenant_id = n.tenant_id and d.id = n.dunning_run_id
-         and (r.status not in ('issued', 'partly_paid') or i.open = 0 or r.dunning_paused_until >= d.run_on or ${isDatedAnew})`,
+         and ${isOver}`,
       { tenantId: contextOf(trx).tenantId, ...of },
     )
     return (await linesOf(trx, of)).length === 0 ? 'settled' : null

@@ -17,6 +17,7 @@ import { addressesOn, debtorsOf, planOn, recipientOf, writerOf } from '../sendin
 import type { Debtor } from '../sending/recipients.ts'
 import { readSettings } from '../settings/settings.ts'
 import { customerFact, lockCustomers } from '../state.ts'
+import { isOver } from './messages.ts'
 import { planNotices, storeNotices } from './plan.ts'
 import type { DunningRules, PlannedNotice } from './plan.ts'
 
@@ -117,15 +118,27 @@ type Mine = {
   propertyId: string | null
 }
 
-/** Puts customers on hold whose installments have reached a step that says so. */
+/**
+ * Puts customers on hold who are reminded of a step that says so. A notice that nobody gets is skipped, and holds as little as one that was paid between run and
+ * here: under their locks no amount of theirs moves.
+ */
 const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => {
-  const levels = new Map<string, number>()
-  for (const { customerId, level, stopCredit: stops } of notices)
-    if (stops) levels.set(customerId, Math.max(level, levels.get(customerId) ?? 0))
-  if (levels.size === 0) return
-  for (const customer of await lockCustomers(trx, [...levels.keys()])) {
-    if (customer.onHold) continue
-    const change = { onHold: true, holdReason: `Reminder of level ${levels.get(customer.id)}` }
+  const stops = notices.filter((one) => one.stopCredit)
+  if (stops.length === 0) return
+  const customers = await lockCustomers(trx, [...new Set(stops.map(({ customerId }) => customerId))])
+  const levels = await sql<{ customerId: string; level: number }>(
+    trx,
+    `select n.customer_id, max(n.level) as level from dunning_notice n
+     join receivable r on r.tenant_id = n.tenant_id and r.id = n.receivable_id
+     join receivable_installment i on i.tenant_id = n.tenant_id and i.receivable_id = r.id and i.id = n.installment_id
+     join dunning_run d on d.tenant_id = n.tenant_id and d.id = n.dunning_run_id
+     where n.tenant_id = ? and n.id = any(?::uuid[]) and ${isOver} is not true group by 1`,
+    [contextOf(trx).tenantId, stops.map(({ id }) => id)],
+  )
+  for (const customer of customers) {
+    const level = levels.find(({ customerId }) => customerId === customer.id)?.level
+    if (customer.onHold || level === undefined) continue
+    const change = { onHold: true, holdReason: `Reminder of level ${level}` }
     const version = await changeRow(trx, Customer, customer.id, change)
     await emit(trx, customerCreditHeld, customerFact({ ...customer, ...change, version }))
   }
@@ -181,13 +194,16 @@ export const writeNotices = async (trx: Trx, runId: string, after: string | null
   }
   const last = next.at(-1)
   if (!last) return null
-  await stopCredit(trx, next)
   const [writer, debtors] = await Promise.all([writerOf(trx, run.bookId), debtorsOf(trx, [...mine.keys()])])
   const planned = debtors.map((debtor) => {
     const theirs = mine.get(debtor.id) ?? []
     const reached = theirs.filter(({ channels }) => channels.some((one) => addressesOn(debtor, one).length > 0))
     return { debtor, theirs, reached: new Set(reached), messages: messagesOf(runId, debtor, reached, writer) }
   })
+  await stopCredit(
+    trx,
+    planned.flatMap(({ messages, reached }) => (messages.length > 0 ? [...reached] : [])),
+  )
   const ids = await queueMessages(
     trx,
     'dunning-notice',

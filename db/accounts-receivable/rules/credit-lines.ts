@@ -1,4 +1,4 @@
-import { halfUp, split } from '../../lib/amounts.ts'
+import { halfUp, split, sum } from '../../lib/amounts.ts'
 
 /** A line of an invoice, or of a note that credits a part of it. Minor units; the tax is included in the amount. */
 export type CreditedLine = {
@@ -9,7 +9,7 @@ export type CreditedLine = {
   taxAmount: number
   propertyId: string | null
   costCenterId: string | null
-  /** The line of the invoice; null where a note names an account of its own. */
+  /** The line of the invoice. Null in notes of before, where they named an account of their own. */
   receivableLineNo: number | null
 }
 
@@ -59,39 +59,42 @@ export const sharedLines = (lines: readonly CreditableLine[], amount: number): C
 }
 
 /**
- * Lines that name their accounts: those of an account of the invoice carry the tax, place and cost centre of its lines there, the first that has something
- * left first. An amount above what is left of them carries no tax.
+ * Lines that name their accounts: those of an account of the invoice take its lines there, the first that has something left first, with tax, place and cost
+ * centre. Amounts above that, or on accounts that the invoice does not have, are shared together over what is left of all lines, and take of each tax what falls
+ * on their parts: what is given back of a sale gives back its tax, whatever account it stands on. At most two lines for each that is named, and two for each of
+ * the invoice.
  */
 export const namedLines = (
   lines: readonly CreditableLine[],
   wanted: readonly { accountId: string; amount: number }[],
 ): CreditedLine[] => {
   const now = lines.filter((line) => line.amount > 0).map((line) => ({ ...line }))
-  return wanted.flatMap(({ accountId, amount }) => {
-    const own = now.filter((line) => line.accountId === accountId)
+  const take = (line: CreditableLine, part: number, accountId: string): CreditedLine[] => {
+    if (part === 0) return []
+    const made = partOf(line, part)
+    line.credited += part
+    line.taxCredited += made.taxAmount
+    return [{ ...made, accountId }]
+  }
+  // All of them take their own lines before any shares what is left.
+  const named = wanted.map(({ accountId, amount }) => {
     let rest = amount
-    const taken = own.flatMap((line): CreditedLine[] => {
-      const part = Math.min(rest, leftOf(line))
-      if (part === 0) return []
-      const made = partOf(line, part)
-      line.credited += part
-      line.taxCredited += made.taxAmount
+    const taken = now.flatMap((line) => {
+      const part = line.accountId === accountId ? Math.min(rest, leftOf(line)) : 0
       rest -= part
-      return [made]
+      return take(line, part, accountId)
     })
-    if (rest === 0) return taken
-    return [
-      ...taken,
-      {
-        description: own[0]?.description ?? '',
-        accountId,
-        amount: rest,
-        taxCodeId: null,
-        taxAmount: 0,
-        propertyId: own[0]?.propertyId ?? null,
-        costCenterId: own[0]?.costCenterId ?? null,
-        receivableLineNo: null,
-      },
-    ]
+    return { accountId, rest, taken }
+  })
+  const shares = sharesOf(now, sum(named.map(({ rest }) => rest)))
+  return named.flatMap(({ accountId, rest, taken }) => {
+    let left = rest
+    const shared = now.flatMap((line, at) => {
+      const part = Math.min(left, shares[at] ?? 0)
+      left -= part
+      shares[at] = (shares[at] ?? 0) - part
+      return take(line, part, accountId)
+    })
+    return [...taken, ...shared]
   })
 }

@@ -5,15 +5,19 @@ import { fractionOf } from '../rules/quantity.ts'
 
 /** The functions of stock that orders and bills call. */
 export const stockForPayables: Stock = {
-  async measureOf(trx, { inventoryItemId, measure }) {
-    const item = await sqlOne<Pick<ItemFacts, 'base' | 'packages'> & { name: string }>(
+  async measuresOf(trx, items) {
+    const found = await sql<Pick<ItemFacts, 'base' | 'packages'> & { id: string; name: string }>(
       trx,
-      `select name, base, packages from inventory_item where id = ? and status = 'active'`,
-      [inventoryItemId],
+      `select id, name, base, packages from inventory_item where id = any(?::uuid[]) and status = 'active'`,
+      [[...new Set(items.map(({ inventoryItemId }) => inventoryItemId))]],
     )
-    const fraction = item && fractionOf(item, measure)
-    if (!item || !fraction) return null
-    return { name: item.name, numerator: String(fraction[0]), denominator: String(fraction[1]) }
+    const byId = new Map(found.map((item) => [item.id, item]))
+    return items.map(({ inventoryItemId, measure }) => {
+      const item = byId.get(inventoryItemId)
+      const fraction = item && fractionOf(item, measure)
+      if (!item || !fraction) return null
+      return { name: item.name, numerator: String(fraction[0]), denominator: String(fraction[1]) }
+    })
   },
   async hasLocation(trx, { locationId, propertyId }) {
     const row = await sqlOne(
