@@ -56,10 +56,14 @@ export const unavailable = (
 ) => new ApiError('service_unavailable', message, { retryAfterSeconds })
 
 /** An error with one of its fields by another name: that of the request, where a command names its own. Any other error is answered as it is. */
-export const renamedField = (error: unknown, from: string, to: string): unknown => {
-  if (!(error instanceof ApiError) || from === to || !error.errors?.some(({ field }) => field === from)) return error
+export const renamedField = (error: unknown, from: string, to: string): unknown =>
+  renamedFields(error, (field) => (field === from ? to : field))
+
+/** The error with other names of its fields; itself where none changes. */
+export const renamedFields = (error: unknown, nameOf: (field: string) => string): unknown => {
+  if (!(error instanceof ApiError) || !error.errors?.some(({ field }) => nameOf(field) !== field)) return error
   const { code, message, retryAfterSeconds, headers } = error
-  const errors = error.errors.map((one) => (one.field === from ? { ...one, field: to } : one))
+  const errors = error.errors.map((one) => ({ ...one, field: nameOf(one.field) }))
   return new ApiError(code, message, {
     errors,
     cause: error,

@@ -1,4 +1,4 @@
-import { invalid } from '../../config/errors.ts'
+import { invalid, renamedFields } from '../../config/errors.ts'
 import { sampleDay, sampleId } from '../../config/samples.ts'
 import { Amount, Instant, LocaleTag, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Words } from '../../config/schema.ts'
 import {
@@ -39,6 +39,7 @@ const sales = [
   'property_not_selling',
   'reference_not_found',
   'document_invalid',
+  'too_many_nights',
   'too_many_rooms',
   'invalid_transition',
   'unit_not_in_property',
@@ -156,6 +157,10 @@ const change = bookings.change({
   },
 })
 
+/** The request is one room, whose fields stand at its top. */
+const ofOnlyRoom = (error: unknown): unknown =>
+  renamedFields(error, (field) => (field === 'rooms.0' ? 'unitTypeId' : field.replace(/^rooms\.0\./, '')))
+
 const add = route({
   id: 'bookings.addReservation',
   method: 'POST',
@@ -174,6 +179,8 @@ const add = route({
       override: grantOverride({ caller, admission }, override),
       source: caller.kind === 'api_key' ? 'api' : 'staff',
       expectedVersion,
+    }).catch((error: unknown) => {
+      throw ofOnlyRoom(error)
     })
     return toldOfStay(trx, id, admission)
   },
@@ -244,7 +251,7 @@ export const refuseNoteless = ({ reason, note }: { reason: string; note?: string
 const cancel = bookings.act('cancel', {
   summary: 'Release or cancel every live room of a booking',
   description:
-    '`acceptedFee` is the fee of all rooms together, and is required where that is above 0. Nothing is cancelled while a guest of the booking is in the house.',
+    '`acceptedFee` is the fee of all rooms together, and is required where that is above 0. So is a lower `fee`, of which each room takes its share. Nothing is cancelled while a guest of the booking is in the house.',
   errors: cancelErrors,
   body: Cancel,
   example: { reason: 'changed_plans' },

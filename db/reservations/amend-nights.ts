@@ -31,6 +31,8 @@ export type Target = {
   sale: { unitTypeId: string | undefined; ratePlanId: string | undefined }
   /** Nights before it keep type and plan. */
   from: string
+  /** Nights of the stay that are over, and on which nobody had the room: they are no part of it any more. */
+  missed?: ReadonlySet<string>
   /** Prices set elsewhere, such as by a channel; null uses the property's own. */
   priced: readonly QuotedNight[] | null
   /** Every open night gets the price of today. */
@@ -54,16 +56,24 @@ export const fixedNights =
   (night: Pick<ReservationNightRow, 'status' | 'date'>): boolean =>
     night.status !== 'open' || (status === 'checked_in' && night.date < businessDate)
 
+/** Nights that were given back and are over, of a stay that stands: its guest came later, after a no-show. */
+export const missedNights = (
+  nights: readonly Pick<ReservationNightRow, 'status' | 'date'>[],
+  businessDate: string,
+): ReadonlySet<string> =>
+  new Set(nights.filter(({ status, date }) => status === 'released' && date < businessDate).map(({ date }) => date))
+
 const keyOf = ({ unitTypeId, ratePlanId }: Sale) => `${unitTypeId} ${ratePlanId}`
 
 /** Type and plan of each night of an amended stay: as asked, else as before; an added night takes those of its neighbour. */
 export const salesOf = (
-  { arrival, departure, from, sale }: Target,
+  { arrival, departure, from, sale, missed }: Target,
   { nights, isFixed }: Pick<Before, 'nights' | 'isFixed'>,
 ): ReadonlyMap<string, Sale> => {
   const known = new Map(nights.map((night) => [night.date, night]))
+  const dates = daysIn(arrival, departure).filter((date) => missed?.has(date) !== true)
   return new Map(
-    daysIn(arrival, departure).map((date) => {
+    dates.map((date) => {
       const own = known.get(date) ?? nights.findLast((night) => night.date < date) ?? nights[0]
       if (!own) throw new Error('a stay without nights')
       const stays = date < from || (known.has(date) && isFixed(own))

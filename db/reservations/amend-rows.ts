@@ -22,6 +22,7 @@ import { moneyOf } from './rules/deposits.ts'
 import { policiesOf } from './rules/policies.ts'
 import { depositsOf } from './lock.ts'
 
+type Days = Pick<ReservationRow, 'arrival' | 'departure'>
 type ExtraRow = ReservationExtraRow & { poolId: string | null; taxes: QuotedTax[] }
 type ServedExtra = Pick<ExtraRow, 'id' | 'from' | 'until' | 'quantity' | 'poolId' | 'amount' | 'status' | 'taxes'> & {
   /** A row of its own for later days at another price, after days that are charged. */
@@ -40,14 +41,20 @@ const everyNight = (basis: ExtraRow['basis']) => basis === 'per_night' || basis 
 const later = (a: string, b: string) => (a > b ? a : b)
 const earlier = (a: string, b: string) => (a < b ? a : b)
 
-/** Days of service of an extra: what began with the stay begins with it still, and what lasted to its end lasts to its end. */
-const served = (extra: ExtraRow, before: ReservationRow, target: Target): { from: string; until: string } => {
+/**
+ * Days of service of an extra: what began with the stay begins with it still, and what lasted to its end lasts to its end. What is served once on the day of
+ * departure is served on the new one.
+ */
+const served = (extra: ExtraRow, before: Days, target: Days): { from: string; until: string } => {
   const last = addDays(target.departure, -1)
   // A charged extra was served, and stays as it is.
   if (extra.chargedUntil !== null && !everyNight(extra.basis)) return { from: extra.from, until: extra.until }
   const begins = extra.from === before.arrival ? target.arrival : later(extra.from, target.arrival)
   const from = extra.chargedUntil === null ? begins : extra.from
-  if (!everyNight(extra.basis)) return { from: earlier(from, last), until: earlier(from, last) }
+  if (!everyNight(extra.basis)) {
+    const day = extra.from === before.departure ? target.departure : earlier(from, target.departure)
+    return { from: day, until: day }
+  }
   const until = extra.until === addDays(before.departure, -1) ? last : earlier(extra.until, last)
   return { from, until: later(until, extra.chargedUntil ?? until) }
 }
@@ -77,8 +84,8 @@ export const costsTheSame = (a: Pick<PricedDays, 'amount' | 'taxes'>, b: Pick<Pr
 export const amendedExtras = async (
   trx: Trx,
   property: SaleProperty,
-  before: ReservationRow,
-  target: Target,
+  before: Days & Pick<ReservationRow, 'id'>,
+  target: Pick<Target, 'arrival' | 'departure' | 'party'>,
 ): Promise<AmendedExtras> => {
   const stored = await sql<ExtraRow>(
     trx,

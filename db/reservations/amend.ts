@@ -11,7 +11,7 @@ import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
 import type { PoolNight } from '../units/index.ts'
 import { datesOf, refuseAdded, refuseCrowd, refuseDays, refuseUnnamed, soldAs, targetOf } from './amend-checks.ts'
-import { amendedNights, bySale, fixedNights, salesOf } from './amend-nights.ts'
+import { amendedNights, bySale, fixedNights, missedNights, salesOf } from './amend-nights.ts'
 import type { AmendedNight, Target } from './amend-nights.ts'
 import { amendedExtras, capDeposits, renewDeposits, writeExtras, writeNights } from './amend-rows.ts'
 import { nightMoves, withAllotment } from './amend-stock.ts'
@@ -125,12 +125,13 @@ export const amendLocked = async (
   if (version !== undefined && version !== before.version)
     throw conflict('amendment_stale', 'The reservation has changed meanwhile')
   const transition = moves[before.status]
-  const wanted = targetOf(before, change)
-  const nights = await sql<ReservationNightRow>(
+  const everyNight = await sql<ReservationNightRow>(
     trx,
-    `select * from reservation_night where reservation_id = ? and status <> 'released' order by date`,
+    `select * from reservation_night where reservation_id = ? order by date`,
     [reservationId],
   )
+  const nights = everyNight.filter((night) => night.status !== 'released')
+  const wanted = { ...targetOf(before, change), missed: missedNights(everyNight, businessDate) }
   const hasArrived = before.status === 'checked_in'
   const isFixed = fixedNights(before, businessDate)
   refuseDays(wanted, { arrival: before.arrival, hasArrived, fixed: nights.filter(isFixed) }, businessDate)

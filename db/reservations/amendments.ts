@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { ApiError, conflict, invalid, notFound, unprocessable } from '../../config/errors.ts'
-import { addDays, daysBetween } from '../../config/time.ts'
+import { daysBetween } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { onTop } from '../properties/index.ts'
+import { onTop, wrongNight } from '../properties/index.ts'
 import type { AmendmentRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { amendLocked } from './amend.ts'
 import type { StayChange } from './amend.ts'
@@ -149,9 +149,11 @@ export const proposeAmendment = async (
   const [arrival, departure] = [change.arrival ?? stay.arrival, change.departure ?? stay.departure]
   if (daysBetween(arrival, departure) < 1)
     throw invalid([{ field: 'changes.departure', message: 'must be after arrival' }])
-  const wrong = (change.manualNights ?? []).findIndex(({ date }) => date < arrival || date > addDays(departure, -1))
-  if (wrong >= 0)
-    throw invalid([{ field: `changes.manualNights.${wrong}.date`, message: 'is not a night of the stay' }])
+  const wrong = wrongNight(change.manualNights ?? [], { arrival, departure })
+  if (wrong) throw invalid([{ field: `changes.manualNights.${wrong.index}.date`, message: wrong.message }])
+  const { from = arrival } = change
+  if (from < arrival || from >= departure)
+    throw invalid([{ field: 'changes.from', message: 'is not a night of the stay' }])
   const needs: OverrideRule[] = [
     ...((change.manualNights ?? []).length > 0 ? (['price'] as const) : []),
     ...(stay.channelManaged ? (['channel'] as const) : []),

@@ -1,49 +1,41 @@
-import { raisePosting } from '../financial/index.ts'
+import { split, sum } from '../lib/amounts.ts'
 import type { Trx } from '../lib/connection.ts'
 import { freeMoneyOn, requestRefund } from '../payment/index.ts'
 import type { FolioRow, ReservationRow } from '../rows.ts'
-import { addLines } from './folio/lines.ts'
-import { leaveDepositStage } from './folio/stage.ts'
+import { writeCharges } from './folio/write.ts'
+import type { Charged } from './folio/write.ts'
+import type { StayFacts } from './facts.ts'
+import { planCancel } from './rules/plans.ts'
+import type { Scene } from './rules/plans.ts'
 
-/** Writes the fee of a stay onto its folio. Answers its line, and the postings, which are for the end of the transaction. */
-export const chargeFee = async (
+/** The fee that the desk asks for all rooms together, as each has its share of what their policies ask for. */
+export const feeShares = (facts: readonly StayFacts[], day: Omit<Scene, 'facts'>, fee: number): number[] => {
+  const due = facts.map((one) => planCancel({ ...day, facts: one }, { reason: 'guest_request' }).effects.fee)
+  return split(Math.min(fee, sum(due)), due)
+}
+
+/** Charges stays that are cancelled their fees: on their primary folios, which are opened for it. Nothing is written for a fee of 0. */
+export const chargeFees = (
   trx: Trx,
-  folio: FolioRow,
-  reservation: ReservationRow,
-  fee: number,
+  stays: readonly ReservationRow[],
+  feeOf: (reservationId: string) => number,
   businessDate: string,
-) => {
-  if (fee === 0) return { posts: [], lines: [] }
-  const moved =
-    folio.charges + fee > folio.credits ? await leaveDepositStage(trx, folio) : { folio, post: () => Promise.resolve() }
-  const [line] = await addLines(trx, [
-    {
-      folioId: folio.id,
+): Promise<Charged> =>
+  writeCharges(trx, {
+    businessDate,
+    charges: stays.map((stay) => ({
+      stay,
       kind: 'fee',
       category: 'cancellation',
       description: 'Cancellation fee',
-      amount: fee,
-      businessDate,
-      source: { type: 'cancellation_fee', id: reservation.id, key: String(reservation.version) },
-    },
-  ])
-  if (!line) throw new Error(`the fee of ${reservation.id} was not written`)
-  const post = () =>
-    raisePosting(trx, {
+      amount: feeOf(stay.id),
+      taxes: [],
+      source: { type: 'cancellation_fee', id: stay.id, key: String(stay.version) },
       event: 'reservations.cancellation_fee_charged',
-      source: { id: line.id },
-      propertyId: folio.propertyId,
-      payload: {
-        amounts: { amount: fee },
-        documents: { folio: folio.id },
-        context: { folioStage: moved.folio.stage, category: 'cancellation', marketSegment: reservation.marketSegment },
-        ...(reservation.primaryGuestId
-          ? { parties: { folio: { type: 'guest', id: reservation.primaryGuestId } } }
-          : {}),
-      },
-    })
-  return { posts: [moved.post, post], lines: [line] }
-}
+      isPrice: false,
+      routed: null,
+    })),
+  })
 
 /** Money of gateways goes back by itself; recorded money, and what is disputed, stays on the folio for the desk (R29). */
 export const refundExcess = async (trx: Trx, folio: FolioRow): Promise<void> => {

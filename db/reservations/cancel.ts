@@ -6,18 +6,19 @@ import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
 import { readProperty, returnPromoCode } from '../properties/index.ts'
-import type { BookingRow, FolioLineRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
 import { refundCredit } from './credit.ts'
 import { endHold, hasUsedPromo, releaseRooms } from './expire.ts'
 import { closeSettled } from './folio/close.ts'
-import { announceBalances } from './folio/lines.ts'
-import { lockFoliosOf, lockPrimaryFolios } from './folio/lock.ts'
+import { lockFoliosOf } from './folio/lock.ts'
+import { postCharged } from './folio/write.ts'
+import type { Charged } from './folio/write.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
 import { recordTransition } from './record.ts'
-import { chargeFee, refundExcess } from './cancel-money.ts'
+import { chargeFees, feeShares, refundExcess } from './cancel-money.ts'
 import { askForFees } from './collect.ts'
 import { readFacts } from './facts.ts'
 import type { LockedBooking } from './lock.ts'
@@ -100,10 +101,11 @@ export const cancelReservations = async (
     property,
     rooms.map((one) => one.id),
   )
+  const lowered = desk?.fee === undefined ? [] : feeShares(facts, { property, businessDate }, desk.fee)
   const plans = new Map(
-    facts.map((one) => [
+    facts.map((one, index) => [
       one.stay.id,
-      planCancel({ facts: one, property, businessDate }, { reason, fee: desk?.fee, refund: desk?.refund }),
+      planCancel({ facts: one, property, businessDate }, { reason, fee: lowered[index], refund: desk?.refund }),
     ]),
   )
   const feeOf = (id: string) => (terms === 'free' ? 0 : (plans.get(id)?.effects.fee ?? 0))
@@ -128,7 +130,7 @@ export const cancelReservations = async (
   const left = reservations.filter((one) => isLive(one.status) && !ended.has(one.id))
   const keepsPromo = left.length > 0 || hasUsedPromo(reservations)
   if (held.length > 0) await releaseHeld(trx, booking, { held, left, keepsPromo }, ending)
-  const posts =
+  const charged =
     confirmed.length > 0
       ? await cancelConfirmed(trx, {
           booking,
@@ -137,14 +139,14 @@ export const cancelReservations = async (
           feeOf,
           ...ending,
         })
-      : []
+      : null
   if (confirmed.length > 0 && left.length === 0)
     await sql(trx, `update booking set ended_at = now(), version = version + 1 where id = ?`, [bookingId])
   if (left.length === 0) {
     await cancelPaymentsOf(trx, 'booking', bookingId)
     await refundCredit(trx, bookingId, booking.credit, 'cancellation')
   }
-  for (const post of posts) await post()
+  if (charged) await postCharged(trx, booking.propertyId, charged)
   return 'cancelled'
 }
 
@@ -242,11 +244,11 @@ type Confirmed = Ending & {
   feeOf: (reservationId: string) => number
 }
 
-/** Answers the postings of fees, which are for the end of the transaction. */
+/** Answers the fees that it has charged, whose postings are for the end of the transaction. */
 const cancelConfirmed = async (
   trx: Trx,
   { booking, promoCodeId, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
-): Promise<(() => Promise<unknown>)[]> => {
+): Promise<Charged> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
   if (promoCodeId) await returnPromoCode(trx, promoCodeId)
@@ -258,28 +260,16 @@ const cancelConfirmed = async (
   )
   await setNights(trx, ids, 'open', 'released')
   await releaseUnits(trx, ids)
-  const folios = await lockPrimaryFolios(trx, ids)
-  const posts: (() => Promise<unknown>)[] = []
-  const fees: FolioLineRow[] = []
-  for (const folio of folios) {
-    const reservation = confirmed.find((one) => one.id === folio.reservationId)!
-    const charged = await chargeFee(trx, folio, reservation, feeOf(reservation.id), businessDate)
-    posts.push(...charged.posts)
-    fees.push(...charged.lines)
-  }
-  const now = await announceBalances(
-    trx,
-    folios.map((one) => one.id),
-    fees,
-  )
-  if (refund === 'automatic') for (const folio of now) if (folio.balance < 0) await refundExcess(trx, folio)
+  const charged = await chargeFees(trx, confirmed, feeOf, businessDate)
+  const folios = await lockFoliosOf(trx, ids)
+  if (refund === 'automatic')
+    for (const folio of folios) if (folio.isPrimary && folio.balance < 0) await refundExcess(trx, folio)
   // A folio with money or a debt of the stay remains open. An empty open folio would keep its property from being archived.
-  const left = await lockFoliosOf(trx, ids)
   await closeSettled(
     trx,
-    left.map((one) => one.id),
+    folios.map((one) => one.id),
   )
-  if (confirmed.some((one) => feeOf(one.id) > 0)) await askForFees(trx, left)
+  if (confirmed.some((one) => feeOf(one.id) > 0)) await askForFees(trx, folios)
   await recordTransition(trx, {
     id: 'T11',
     booking,
@@ -290,5 +280,5 @@ const cancelConfirmed = async (
     override,
     data: (id) => ({ feeAmount: feeOf(id), reason }),
   })
-  return posts
+  return charged
 }

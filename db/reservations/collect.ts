@@ -125,9 +125,9 @@ export const collectFee = async (trx: Trx, reservationId: string): Promise<void>
 /** Asks for the fees of stays that have just ended, where their folios owe more than they have. */
 export const askForFees = async (
   trx: Trx,
-  folios: readonly Pick<FolioRow, 'tenantId' | 'reservationId' | 'isPrimary' | 'balance'>[],
+  folios: readonly Pick<FolioRow, 'tenantId' | 'reservationId' | 'isPrimary' | 'balance' | 'version'>[],
 ): Promise<void> => {
-  for (const { tenantId, reservationId, isPrimary, balance } of folios)
+  for (const { tenantId, reservationId, isPrimary, balance, version } of folios)
     if (isPrimary && reservationId !== null && balance > 0)
-      await enqueue(trx, feeJob, { tenantId, reservationId }, { uniqueKey: reservationId })
+      await enqueue(trx, feeJob, { tenantId, reservationId }, { uniqueKey: `${reservationId} ${version}` })
 }

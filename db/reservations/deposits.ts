@@ -206,3 +206,16 @@ export const announceDue = async (trx: Trx, locked: LockedStay): Promise<Deposit
   )
   return due
 }
+
+/**
+ * Lets installments that are due and uncovered fall due anew, now: a stay that comes back is asked for them once more, and has the hours of grace of its terms
+ * (R25). The stay is locked.
+ */
+export const renewDue = async (trx: Trx, locked: LockedStay): Promise<void> => {
+  const due = (await coveredDeposits(trx, locked)).filter((one) => one.status === 'due')
+  await sql(
+    trx,
+    `update deposit set due_at = now(), announced_at = null, requested_at = null, version = version + 1 where id = any(?::uuid[])`,
+    [due.map((one) => one.id)],
+  )
+}

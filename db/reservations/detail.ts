@@ -178,13 +178,7 @@ export const readReservation = async (trx: Trx, id: string) => {
   const { stay, booking, nights, guests, extras, assignments, deposits, folios } = parts
   const property = await readProperty(trx, stay.propertyId)
   if (!property) throw notFound()
-  const [fees] = feesOf(
-    property,
-    booking,
-    [stay],
-    stay.now,
-    nights.map(({ reservationId, amount }) => ({ reservationId, amount })),
-  )
+  const [fees] = feesOf(property, booking, [stay], stay.now, nights)
   const text = (value: LocalText) => textIn(value, property.locales[0] ?? 'en', ...property.locales)
   const { cancellation, noShow, deposit } = policiesOf(stay)
   const snapshot = (policy: typeof cancellation | typeof noShow | NonNullable<typeof deposit>) => ({

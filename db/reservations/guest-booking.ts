@@ -161,8 +161,15 @@ export const showBooking = (parts: BookingParts) => {
 
 export type GuestBooking = ReturnType<typeof showBooking>
 
+/** The nights that make the price of a room: all of one that was never used, and those that were not given back of any other. */
+const pricedNights = ({ id, status }: ReservationRow, nights: BookingParts['nights']) => {
+  const own = nights.filter((night) => night.reservationId === id)
+  const isUsed = isLive(status) || status === 'checked_out'
+  return isUsed ? own.filter((night) => night.status === 'open' || night.status === 'charged') : own
+}
+
 const roomOf = (one: Named<string>, { nights, extras }: BookingParts) => {
-  const own = nights.filter((night) => night.reservationId === one.id)
+  const own = pricedNights(one, nights)
   const ownExtras = extras.filter((extra) => extra.reservationId === one.id)
   return {
     reservationId: one.id,

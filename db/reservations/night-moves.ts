@@ -5,6 +5,9 @@ import { returnPickUps } from './group/pick-up.ts'
 
 export type NightsStatus = 'open' | 'released'
 
+/** Nights that are sold and not on a folio: those that a fee has paid for count too. */
+const standing: Record<NightsStatus, string[]> = { open: ['open', 'waived'], released: ['released'] }
+
 /**
  * Moves for the nights of reservations that have a status, and for their extras with a daily limit: each pool's share times the
  * deltas, such as `{ held: -1, sold: 1 }`. Nights of a group that are sold no more go back to its allotment.
@@ -19,13 +22,13 @@ export const stockMoves = async (
     trx,
     `select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as quantity
      from reservation_night n join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id
-     where n.reservation_id = any(?::uuid[]) and n.status = ? group by 1, 2
+     where n.reservation_id = any(?::uuid[]) and n.status = any(?::text[]) group by 1, 2
      union all
      select x.pool_id, d::date, sum(e.quantity)::int
      from reservation_extra e join extra x on x.tenant_id = e.tenant_id and x.id = e.extra_id and x.pool_id is not null
      cross join generate_series(e."from", e."until", interval '1 day') d
      where e.reservation_id = any(?::uuid[]) and e.status = 'active' group by 1, 2`,
-    [reservationIds, status, reservationIds],
+    [reservationIds, standing[status], reservationIds],
   )
   const moves: Move[] = rows.map(({ poolId, night, quantity }) => ({
     poolId,
@@ -39,7 +42,7 @@ export const stockMoves = async (
 const pickedUp = (trx: Trx, reservationIds: readonly string[]) =>
   sql<NightKey>(
     trx,
-    `select reservation_id, date from reservation_night where reservation_id = any(?::uuid[]) and picked_up and status = 'open'`,
+    `select reservation_id, date from reservation_night where reservation_id = any(?::uuid[]) and picked_up and status in ('open', 'waived')`,
     [reservationIds],
   )
 
@@ -53,7 +56,7 @@ export const releaseNights = async (trx: Trx, nights: readonly NightKey[]): Prom
     trx,
     `with released as (
        update reservation_night n set status = 'released' from unnest(?::uuid[], ?::date[]) as v (reservation_id, date)
-       where n.reservation_id = v.reservation_id and n.date = v.date and n.status = 'open' returning n.tenant_id, n.unit_type_id, n.date)
+       where n.reservation_id = v.reservation_id and n.date = v.date and n.status in ('open', 'waived') returning n.tenant_id, n.unit_type_id, n.date)
      select p.unit_pool_id as pool_id, n.date as night, sum(p.quantity)::int as quantity
      from released n join unit_type_pool p on p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id group by 1, 2`,
     [nights.map((one) => one.reservationId), nights.map((one) => one.date)],
@@ -85,8 +88,8 @@ export const limitedExtras = async (
 
 /** Nights of reservations that stop or begin to count; the counters are moved beside it, by moves made before. */
 export const setNights = (trx: Trx, reservationIds: readonly string[], from: NightsStatus, to: NightsStatus) =>
-  sql(trx, `update reservation_night set status = ? where reservation_id = any(?::uuid[]) and status = ?`, [
-    to,
-    reservationIds,
-    from,
-  ])
+  sql(
+    trx,
+    `update reservation_night set status = ? where reservation_id = any(?::uuid[]) and status = any(?::text[])`,
+    [to, reservationIds, standing[from]],
+  )

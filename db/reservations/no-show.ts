@@ -17,11 +17,11 @@ import { postCharged, writeCharges } from './folio/write.ts'
 import { lockBookings, lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 import { recordTransition } from './record.ts'
-import { isNoShow, nightsKept, noShowFee } from './rules/no-show.ts'
+import { isNoShow, nightsLeft, noShowFee } from './rules/no-show.ts'
 import { policiesOf } from './rules/policies.ts'
 import { stayLifecycle, isLive } from './rules/states.ts'
 
-type Night = { reservationId: string; date: string; amount: number }
+type Night = { reservationId: string; date: string; amount: number; status: 'open' | 'waived' }
 
 export type NoShows = {
   /** Ids of those that became no-shows. */
@@ -57,21 +57,21 @@ export const recordNoShows = async (
   const ids = coming.map((one) => one.id)
   const nights = await sql<Night>(
     trx,
-    `select reservation_id, date, amount from reservation_night where reservation_id = any(?::uuid[]) and status = 'open' order by reservation_id, date`,
+    `select reservation_id, date, amount, status from reservation_night where reservation_id = any(?::uuid[]) and status in ('open', 'waived')
+     order by reservation_id, date`,
     [ids],
   )
-  const nightsOf = (id: string) => nights.filter((night) => night.reservationId === id)
+  const nightsOf = (id: string, status: Night['status']) =>
+    nights.filter((night) => night.reservationId === id && night.status === status)
+  const datesOf = (id: string, status: Night['status']) => nightsOf(id, status).map((night) => night.date)
   const feeOf = (one: ReservationRow) => {
-    const amounts = nightsOf(one.id).map((night) => night.amount)
+    const amounts = nightsOf(one.id, 'open').map((night) => night.amount)
     const base = { nights: amounts, roomTotal: one.roomTotal, total: one.total }
     return noShowFee(policiesOf(one).noShow.rules, base, lowered)
   }
-  const given = coming.flatMap((one) => {
-    const kept = nightsKept(
-      policiesOf(one).noShow.rules,
-      nightsOf(one.id).map((night) => night.date),
-    )
-    return nightsOf(one.id).filter((night) => night.date >= businessDate && !kept.has(night.date))
+  const given = coming.flatMap(({ id, ...one }) => {
+    const dates = { open: datesOf(id, 'open'), waived: datesOf(id, 'waived') }
+    return nightsLeft(policiesOf(one).noShow.rules, dates, businessDate).map((date) => ({ reservationId: id, date }))
   })
   await moveInventory(trx, [...(await limitedExtras(trx, ids)), ...(await releaseNights(trx, given))])
   const ended = await sql<ReservationRow>(

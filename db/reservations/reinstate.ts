@@ -8,8 +8,9 @@ import { enqueue } from '../lib/enqueue.ts'
 import { catalogueOf } from '../properties/index.ts'
 import { moveInventory } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
-import { renewDeposits } from './amend-rows.ts'
+import { amendedExtras, renewDeposits, writeExtras } from './amend-rows.ts'
 import { retakePromo } from './confirm.ts'
+import { renewDue } from './deposits.ts'
 import { readFacts } from './facts.ts'
 import { holdGuests } from './hold-guests.ts'
 import { lockFolios } from './folio/lock.ts'
@@ -43,11 +44,8 @@ export const reinstate = async (
   reservationId: string,
   { reason, fee = 'reverse', policy = 'keep', override = null, expectedVersion = null }: Terms,
 ): Promise<void> => {
-  const { booking, reservations, stay, property, businessDate, now } = await lockStay(
-    trx,
-    reservationId,
-    expectedVersion,
-  )
+  const locked = await lockStay(trx, reservationId, expectedVersion)
+  const { booking, reservations, stay, property, businessDate, now } = locked
   if (!stayLifecycle.isDue('reinstated', stay.status)) return
   const isNoShow = stay.status === 'no_show'
   await holdGuests(trx, stay.id)
@@ -56,6 +54,10 @@ export const reinstate = async (
   const plan = planReinstate({ facts, property, businessDate }, { fee })
   const used = refuseBlocked(plan.blockers, override)
   const own = { reservationId: stay.id, groupId: booking.groupId }
+  if (plan.servedFrom > stay.arrival) {
+    const target = { ...stay, arrival: plan.servedFrom, party: stay }
+    await writeExtras(trx, await amendedExtras(trx, property, stay, target))
+  }
   const moves: Move[] = [
     ...(await nightsTaken(trx, own, plan.opened)),
     ...(await nightsTaken(trx, own, plan.waived, 'waived')),
@@ -81,7 +83,7 @@ export const reinstate = async (
   const sold = plans.find((one) => one.id === stay.ratePlanId)
   await sql(
     trx,
-    `update reservation set status = 'confirmed', cancel_reason = null, cancelled_at = null, fee_amount = case when ?::boolean then fee_amount end,
+    `update reservation set status = 'confirmed', cancel_reason = null, cancelled_at = null, fee_amount = case when ?::boolean then fee_amount end, fee_requested_at = null,
        policies = coalesce(?::jsonb, policies), overbooked = overbooked or ?, version = version + 1 where id = ?`,
     [fee === 'keep', sold ? JSON.stringify(snapshotsOf(sold, property)) : null, isShort, stay.id],
   )
@@ -89,6 +91,7 @@ export const reinstate = async (
     booking.id,
   ])
   const coming = await retotal(trx, stay.id)
+  await renewDue(trx, locked)
   if (sold) await renewDeposits(trx, booking, coming, property, now)
   const { tenantId } = contextOf(trx)
   if (tenantId && property.settings.assignment.automatic)

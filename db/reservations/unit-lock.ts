@@ -1,4 +1,12 @@
-import { conflict, invalid, notFound, overtaken, unprocessable, versionConflict } from '../../config/errors.ts'
+import {
+  conflict,
+  invalid,
+  notFound,
+  overtaken,
+  renamedField,
+  unprocessable,
+  versionConflict,
+} from '../../config/errors.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { ReservationRow, UnitRow } from '../rows.ts'
@@ -119,7 +127,9 @@ export const promiseUnit = async (
     to,
   )
   if (unit.unitPoolId !== pool?.id) throw overtaken()
-  await clearUnits(trx, { unitIds: [unitId], from, to, reservationId })
+  await clearUnits(trx, { unitIds: [unitId], from, to, reservationId }).catch((error: unknown) => {
+    throw renamedField(error, 'unitIds', 'unitId')
+  })
   // A stay may hold several units of the pool. One makes room for the new one: this one if it already has it, else a proposed one.
   const rows = await sql<Row>(
     trx,

@@ -16,9 +16,10 @@ const hour = 3_600_000
 
 /** Tells whether the terms of a stay cancel it now: an installment is uncovered, and the hours of grace after its day are over. */
 const isForfeit = async (trx: Trx, locked: LockedStay): Promise<boolean> => {
-  const { stay, now } = locked
+  const { stay, businessDate, now } = locked
   const rules = policiesOf(stay).deposit?.rules
-  if (stay.status !== 'confirmed' || rules?.ifUnpaid !== 'cancel') return false
+  // A guest who is overdue is a no-show, or is waited for by the desk: the day of arrival is the last one on which a stay is cancelled by itself (T11).
+  if (stay.status !== 'confirmed' || businessDate > stay.arrival || rules?.ifUnpaid !== 'cancel') return false
   const late = (await coveredDeposits(trx, locked)).some(
     (one) => one.status === 'due' && one.dueAt.getTime() + rules.graceHours * hour <= now.getTime(),
   )

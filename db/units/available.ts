@@ -6,7 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { statusOf } from '../lib/locked-property.ts'
 import { live } from './assignments/occupy.ts'
 import { widestGap } from './rules/unit-packing.ts'
-import { fromUnits } from './state.ts'
+import { fromUnits, presentDay } from './state.ts'
 import type { UnitState } from './state.ts'
 import type { UnitRecord } from './units/read.ts'
 
@@ -98,8 +98,13 @@ export const unitsFor = async (
       ? null
       : await sqlOne<{ unitTypeId: string; arrival: string; departure: string }>(
           trx,
-          `select unit_type_id, arrival, departure from reservation where id = ? and property_id = ? and ?`,
-          [reservationId, propertyId, whereOf(scope, { propertyId: 'property_id' })],
+          // The type that its next night is sold as: after a move another than the booked one.
+          `select coalesce((select n.unit_type_id from reservation_night n where n.tenant_id = r.tenant_id and n.reservation_id = r.id
+               and n.status <> 'released' and n.date >= greatest(${presentDay('y')}, ?::date) order by n.date limit 1), r.unit_type_id) as unit_type_id,
+             r.arrival, r.departure
+           from reservation r join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
+           where r.id = ? and r.property_id = ? and ?`,
+          [days.from ?? null, reservationId, propertyId, whereOf(scope, { propertyId: 'r.property_id' })],
         )
   if (reservationId !== undefined && !stay) throw unknown('reservationId')
   const type = stay?.unitTypeId ?? unitTypeId

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
+import { closeFolio } from '../../db/reservations/folio/status.ts'
 import { archiveProperty, suspendProperty } from '../../db/properties/house/properties/status.ts'
 import { confirmPaid } from '../../db/reservations/confirm-paid.ts'
 import { readGuestBooking } from '../../db/reservations/guest-booking.ts'
@@ -55,6 +56,22 @@ describe('Cancelling a booking', () => {
     expect(await countersOf(house, 30)).to.include({ sold: 0 })
     expect(await miscounted(house)).to.deep.equal([])
     expect(await seen(house, id)).to.include({ status: 'cancelled', paid: 0, balance: 0, total: 0 })
+  })
+
+  it('charges its fee to a folio that was closed by hand, which is open again, and tells of it', async () => {
+    const free = await makeHouse({ units: 1, deposit: null })
+    const id = await makeHold(free, { from: 1, nights: 2 })
+    await free.inHouse((trx) => confirmBooking(trx, id))
+    const folio = async () => (await readBooking(free, id)).folios[0]!
+    const { id: folioId } = await folio()
+    await free.inHouse((trx) => closeFolio(trx, folioId))
+    expect(await folio()).to.include({ status: 'closed' })
+    expect(await cancel(free, id, 40_000)).to.equal('cancelled')
+    expect(await folio()).to.include({ status: 'open', charges: 40_000, balance: 40_000, stage: 'guest' })
+    const told = await eventsOf(free, 'folio.charge_posted')
+    expect(told.map(({ data }) => [data['folioId'], data['category'], data['amount']])).to.deep.equal([
+      [folioId, 'cancellation', 40_000],
+    ])
   })
 
   it('leaves what a bank disputes on the folio, and sends the rest back', async () => {

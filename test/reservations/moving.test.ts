@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { createUnits } from '../../db/units/units/create.ts'
+import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -17,6 +19,7 @@ describe('The desk moves and takes back', () => {
   const override = { rules: ['early_check_in', 'unit_condition'], reason: 'the guest waits' }
 
   beforeEach(async () => {
+    await forgetLimits(world)
     house = await makeHouse({ units: 3, suite: true, deposit: null, settings: { frontDesk: { noShowFrom: '00:00' } } })
     reception = await openDesk(world, house, 'receptionist')
     manager = await openDesk(world, house, 'manager')
@@ -221,6 +224,27 @@ describe('The desk moves and takes back', () => {
     expect(back.status, JSON.stringify(back.body)).to.equal(200)
     const inside = (await rowsOf(house, id)).filter((row) => row.status === 'occupied')
     expect(inside.map(({ unitId }) => unitId)).to.deep.equal([house.unitIds[two]])
+  })
+
+  it('offers a guest who was moved to another type its units, and exchanges them with its guests', async () => {
+    const { propertyId, suiteTypeId: unitTypeId } = house
+    await house.inHouse((trx) => createUnits(trx, { propertyId, unitTypeId: unitTypeId ?? '', names: ['202'] }))
+    const [guest, neighbour, other] = [await book(), await book(), await book(0, 2, { unitTypeId })]
+    for (const id of [guest, neighbour, other])
+      expect((await send(id, 'check-in', { override })).status, 'check-in').to.equal(200)
+    const [suite] = await rowsOf(house, other)
+    const offered = async (search: string) =>
+      (await reception.get(`units/available?propertyId=${propertyId}&${search}`)).body.data as { unitId: string }[]
+    const [free] = await offered(`unitTypeId=${unitTypeId}&from=${house.day(0)}&to=${house.day(2)}`)
+    const moved = await send(guest, 'move', { unitId: free?.unitId, reason: 'upgrade' }, manager)
+    expect(moved.status, JSON.stringify(moved.body)).to.equal(200)
+    expect((await offered(`reservationId=${guest}`)).map((one) => one.unitId)).to.deep.equal([free?.unitId])
+    const swap = (reservationIds: string[]) => manager.send('POST', 'unit-assignments/swap', { reservationIds })
+    expect((await swap([guest, neighbour])).body.code).to.equal('unit_type_mismatch')
+    expect((await swap([guest, other])).status).to.equal(200)
+    const inside = async (id: string) =>
+      (await rowsOf(house, id)).filter(({ status }) => status === 'occupied').map(({ unitId }) => unitId)
+    expect([await inside(guest), await inside(other)]).to.deep.equal([[suite?.unitId], [free?.unitId]])
   })
 
   it('brings a no-show and a cancelled stay back by those who may, with the fee taken back or its nights paid for', async () => {

@@ -119,6 +119,22 @@ describe('Extras of a stay at the desk', () => {
     expect(late.status, 'on the day of departure').to.equal(201)
   })
 
+  it('of the day of departure stay there when something else of the stay changes, and go along with it', async () => {
+    const { house } = here
+    const stay = await place(house, { from: 5, nights: 3 })
+    await send('POST', path(stay), { extraId: ids.wine, quantity: 1, from: house.day(8) })
+    const amend = async (changes: object) => {
+      const { body } = await send('POST', `reservations/${stay}/amendments`, { changes })
+      expect((await send('POST', `reservations/${stay}/amendments/${body.amendmentId}/accept`)).status).to.equal(200)
+      return (await lines(stay)).map(({ from, until, amount }) => [from, until, amount])
+    }
+    const on = (day: number) => [[house.day(day), house.day(day), 9_000]]
+    expect(await amend({ adults: 1 })).to.deep.equal(on(8))
+    expect(await amend({ departure: house.day(9) })).to.deep.equal(on(9))
+    expect(await amend({ arrival: house.day(6), departure: house.day(7) })).to.deep.equal(on(7))
+    expect(await miscounted()).to.deep.equal([])
+  })
+
   it('keep the days that are charged, and split where later ones differ', async () => {
     const stay = await place(here.house, { from: 14, nights: 4 })
     const { body } = await send('POST', path(stay), { extraId: ids.breakfast, quantity: 1 })

@@ -1,4 +1,4 @@
-import { ApiError, invalid, unprocessable } from '../../../config/errors.ts'
+import { invalid, renamedFields, unprocessable } from '../../../config/errors.ts'
 import { textIn } from '../../../config/local-text.ts'
 import type { QuotedRoom } from '../../../config/quote.ts'
 import { daysIn } from '../../../config/time.ts'
@@ -50,22 +50,36 @@ type DeskRequest = {
 }
 
 /** Errors of one room name it by its place in the request. */
+const placedError = (error: unknown, index: number): unknown =>
+  renamedFields(error, (field) =>
+    field.replace(/^rooms\.0/, `rooms.${index}`).replace(/^(arrival|departure)$/, `rooms.${index}.$1`),
+  )
+
 const placed = <T>(index: number, work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof ApiError) || !error.errors) throw error
-    throw new ApiError(error.code, error.message, {
-      errors: error.errors.map((one) => ({ ...one, field: one.field.replace(/^rooms\.0/, `rooms.${index}`) })),
-    })
+    throw placedError(error, index)
   }
+}
+
+/** The first of some nights that is none of a stay, or stands there before; null where all are right. */
+export const wrongNight = (
+  nights: readonly { date: string }[],
+  { arrival, departure }: Stay,
+): { index: number; message: string } | null => {
+  const index = nights.findIndex(
+    ({ date }, place) => date < arrival || date >= departure || nights.findIndex((one) => one.date === date) !== place,
+  )
+  const date = nights[index]?.date
+  if (date === undefined) return null
+  return { index, message: date < arrival || date >= departure ? 'is not a night of the stay' : 'stands twice' }
 }
 
 const manualOf = ({ manualNights, arrival, departure }: DeskRoom, index: number) => {
   if (!manualNights || manualNights.length === 0) return undefined
-  const wrong = manualNights.findIndex(({ date }) => date < arrival || date >= departure)
-  if (wrong >= 0)
-    throw invalid([{ field: `rooms.${index}.manualNights.${wrong}.date`, message: 'is not a night of the stay' }])
+  const wrong = wrongNight(manualNights, { arrival, departure })
+  if (wrong) throw invalid([{ field: `rooms.${index}.manualNights.${wrong.index}.date`, message: wrong.message }])
   return new Map(manualNights.map(({ date, amount }) => [date, amount]))
 }
 
@@ -80,7 +94,7 @@ const priceMissing = (index: number) =>
  */
 export const priceForDesk = async (trx: Trx, request: DeskRequest): Promise<DeskSale> => {
   const sales: Sale[] = []
-  for (const room of request.rooms) {
+  for (const [index, room] of request.rooms.entries()) {
     const known = sales.find(({ stay }) => stay.arrival === room.arrival && stay.departure === room.departure)
     sales.push(
       known ??
@@ -93,6 +107,8 @@ export const priceForDesk = async (trx: Trx, request: DeskRequest): Promise<Desk
           audience: 'staff',
           locale: request.locale,
           promoCode: request.promoCode,
+        }).catch((error: unknown) => {
+          throw placedError(error, index)
         })),
     )
   }

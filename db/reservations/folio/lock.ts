@@ -45,7 +45,7 @@ export const lockFoliosOf = (trx: Trx, reservationIds: readonly string[]): Promi
     ]),
   )
 
-/** All folios of a group and of some of its reservations, locked by id. */
+/** All folios of a group, of some of its reservations, and of their routes, locked by id. */
 export const lockFoliosOfGroup = (
   trx: Trx,
   groupId: string,
@@ -54,8 +54,9 @@ export const lockFoliosOfGroup = (
   locking(
     sql<FolioRow>(
       trx,
-      `select * from folio where group_id = ? or reservation_id = any(?::uuid[]) order by id for no key update`,
-      [groupId, reservationIds],
+      `select * from folio where group_id = ? or reservation_id = any(?::uuid[])
+         or id in (select folio_id from folio_route where reservation_id = any(?::uuid[])) order by id for no key update`,
+      [groupId, reservationIds, reservationIds],
     ),
   )
 

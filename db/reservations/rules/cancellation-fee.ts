@@ -1,7 +1,7 @@
 import { localInstant } from '../../../config/time.ts'
 import { feeAt, nextDeadline } from '../../properties/rules/policies.ts'
 import type { FeeBase, FeeInstants, SaleProperty } from '../../properties/index.ts'
-import type { BookingRow, ReservationRow } from '../../rows.ts'
+import type { BookingRow, ReservationNightRow, ReservationRow } from '../../rows.ts'
 import { policiesOf } from './policies.ts'
 
 export type StayFee = {
@@ -12,9 +12,12 @@ export type StayFee = {
   instants: FeeInstants
 }
 
-export type NightAmount = { reservationId: string; amount: number }
+export type NightAmount = Pick<ReservationNightRow, 'reservationId' | 'amount' | 'status'>
 
-/** The cost of cancelling each confirmed reservation at an instant, by its own copy of the policy; a held one costs nothing (R28). `nights` are in order of date. */
+/**
+ * The cost of cancelling each confirmed reservation at an instant, by its own copy of the policy; a held one costs nothing (R28). `nights` are in order of date;
+ * those that are not sold any more, or that a fee has paid for, are no part of it.
+ */
 export const feesOf = (
   property: SaleProperty,
   booking: Pick<BookingRow, 'createdAt'>,
@@ -24,7 +27,9 @@ export const feesOf = (
 ): StayFee[] =>
   reservations.map((one) => {
     const base = {
-      nights: nights.filter((night) => night.reservationId === one.id).map((night) => night.amount),
+      nights: nights
+        .filter(({ reservationId, status }) => reservationId === one.id && (status === 'open' || status === 'charged'))
+        .map((night) => night.amount),
       roomTotal: one.roomTotal,
       total: one.total,
     }

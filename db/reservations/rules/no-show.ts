@@ -15,6 +15,21 @@ export const nightsKept = ({ fee, releaseRemaining }: NoShowRules, dates: readon
   return new Set(dates.slice(0, fee.type === 'nights' ? Math.max(1, fee.value) : 1))
 }
 
+/**
+ * The nights from the business date on that a no-show gives back (R31), in order. Those that an earlier fee has paid for stay sold where nights that a fee covers
+ * do.
+ */
+export const nightsLeft = (
+  rules: NoShowRules,
+  { open, waived }: { open: readonly string[]; waived: readonly string[] },
+  businessDate: string,
+): string[] => {
+  const kept = nightsKept(rules, open)
+  return [...open.filter((date) => !kept.has(date)), ...(rules.releaseRemaining ? waived : [])]
+    .filter((date) => date >= businessDate)
+    .toSorted()
+}
+
 /** Tells whether a reservation counts as a no-show: from the day after arrival, or from the property's hour on the evening of arrival. */
 export const isNoShow = (
   { arrival }: Pick<ReservationRow, 'arrival'>,

@@ -73,12 +73,13 @@ export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
 export type ReinstateTerms = { fee?: 'keep' | 'reverse' | undefined }
 
 /**
- * T19 and T20: what brings a no-show or a cancelled stay back. `waived`: nights that a kept fee has paid for, which are never charged.
+ * T19 and T20: what brings a no-show or a cancelled stay back. `waived`: nights that a kept fee has paid for, which are never charged. `servedFrom`: the first day of
+ * which the guest pays services; those of nights that were missed, and are not charged, were never served.
  */
 export const planReinstate = (
   { facts, businessDate }: Scene,
   { fee = 'reverse' }: ReinstateTerms,
-): Plan & { waived: string[]; opened: string[] } => {
+): Plan & { waived: string[]; opened: string[]; servedFrom: string } => {
   const { stay, nights } = facts
   const isNoShow = stay.status === 'no_show'
   const taken = released(nights, businessDate)
@@ -109,5 +110,8 @@ export const planReinstate = (
       .filter((night) => covered.has(night.date) && (night.status === 'open' || taken.includes(night.date)))
       .map((night) => night.date),
     opened: taken.filter((date) => !covered.has(date)),
+    servedFrom:
+      nights.find(({ date, status }) => date >= businessDate || (status === 'open' && !covered.has(date)))?.date ??
+      stay.arrival,
   }
 }

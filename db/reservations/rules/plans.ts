@@ -15,7 +15,7 @@ import { lastNightDue } from './departure.ts'
 import { endedBefore, extrasDue, isDaily, nightsDue } from './due-charges.ts'
 import type { DueCharge } from './due-charges.ts'
 import { folioFor } from './routing.ts'
-import { isNoShow, nightsKept, noShowFee } from './no-show.ts'
+import { isNoShow, nightsLeft, noShowFee } from './no-show.ts'
 import { policiesOf } from './policies.ts'
 import { isLive } from './states.ts'
 
@@ -151,6 +151,10 @@ export const planCheckIn = (scene: Scene): Plan => {
 /** Nights that count and are not on a folio yet. */
 export const openNights = ({ nights }: StayFacts) => nights.filter((night) => night.status === 'open')
 
+/** Nights that a fee has paid for: they are sold, and never charged. */
+const waivedNights = ({ nights }: StayFacts) => nights.filter((night) => night.status === 'waived')
+const inOrder = (nights: readonly ReservationNightRow[]) => nights.map((night) => night.date).toSorted()
+
 const isPaying = ({ payments }: StayFacts) =>
   payments.some((one) => one.status === 'unknown' || one.status === 'processing')
 
@@ -182,7 +186,7 @@ export const planCancel = (
   { reason, fee: asked, refund = 'automatic' }: CancelTerms,
 ): Plan => {
   const { stay, booking, nights, siblings } = facts
-  const nightsReleased = openNights(facts).map((night) => night.date)
+  const nightsReleased = inOrder([...openNights(facts), ...waivedNights(facts)])
   const isLast = !siblings.some((one) => isLive(one.status))
   const credit = isLast ? booking.credit : 0
   if (stay.status === 'held')
@@ -312,7 +316,6 @@ export const planNoShow = ({ facts, property, businessDate }: Scene, asked?: num
   const due = noShowFee(rules, base)
   const fee = noShowFee(rules, base, asked)
   const dates = nights.map((night) => night.date)
-  const kept = nightsKept(rules, dates)
   const before = nothing(facts)
   return {
     blockers: [
@@ -328,7 +331,7 @@ export const planNoShow = ({ facts, property, businessDate }: Scene, asked?: num
       ...before,
       fee,
       balanceDue: before.balanceDue + fee,
-      nightsReleased: dates.filter((date) => date >= businessDate && !kept.has(date)),
+      nightsReleased: nightsLeft(rules, { open: dates, waived: inOrder(waivedNights(facts)) }, businessDate),
     },
   }
 }

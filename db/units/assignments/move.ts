@@ -1,4 +1,4 @@
-import { ApiError, conflict, overtaken, unprocessable } from '../../../config/errors.ts'
+import { ApiError, conflict, overtaken, renamedField, unprocessable } from '../../../config/errors.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { UnitRow } from '../../rows.ts'
@@ -91,7 +91,9 @@ export const moveUnit = async (
     throw unprocessable('unit_occupied', 'The guest before has not left', [
       { field: 'unitId', message: `${before.name} is occupied` },
     ])
-  await clearUnits(trx, { unitIds: [unitId], from, to, reservationId })
+  await clearUnits(trx, { unitIds: [unitId], from, to, reservationId }).catch((error: unknown) => {
+    throw renamedField(error, 'unitIds', 'unitId')
+  })
   const left = rows.filter((row) => row.status === 'occupied' && isNow)
   await endOccupied(trx, left, businessDate)
   await sql(

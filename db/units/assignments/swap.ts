@@ -15,10 +15,9 @@ type Stay = {
   status: string
   arrival: string
   departure: string
-  /** Pools that serve its type, and how many units it takes. */
-  poolIds: string[]
-  quantity: number
 }
+/** Pools that serve all of some nights of a stay as these are sold, and how many units it takes. */
+type Served = { id: string; poolIds: string[]; quantity: number }
 type Row = {
   id: string
   reservationId: string
@@ -33,11 +32,26 @@ type Piece = Pick<Row, 'reservationId' | 'unitId' | 'status' | 'from' | 'to'>
 const readStays = (trx: Trx, ids: readonly string[], scope: Condition, lock = '') =>
   sql<Stay>(
     trx,
-    `select r.id, r.property_id, r.status, r.arrival, r.departure,
-       array(select s.unit_pool_id from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as pool_ids,
-       (select sum(s.quantity)::int from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) as quantity
-     from reservation r where r.id = any(?::uuid[]) and ? order by r.id ${lock}`,
+    `select r.id, r.property_id, r.status, r.arrival, r.departure from reservation r where r.id = any(?::uuid[]) and ? order by r.id ${lock}`,
     [ids, whereOf(scope, { propertyId: 'r.property_id' })],
+  )
+
+/** The type of a night counts, which is another than the booked one after a move. */
+const servedOn = (trx: Trx, ids: readonly string[], from: string, to: string) =>
+  sql<Served>(
+    trx,
+    `with night as (
+       select n.tenant_id, n.reservation_id, n.date, n.unit_type_id from reservation_night n
+       where n.reservation_id = any(?::uuid[]) and n.date >= ?::date and n.date < ?::date and n.status <> 'released'),
+     share as (
+       select n.reservation_id, n.date, s.unit_pool_id, s.quantity from night n
+       join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id)
+     select r.id,
+       coalesce((select max(d.quantity) from (select sum(s.quantity)::int as quantity from share s where s.reservation_id = r.id group by s.date) d), 0) as quantity,
+       array(select s.unit_pool_id from share s where s.reservation_id = r.id group by 1
+         having count(*) = (select count(*) from night n where n.reservation_id = r.id)) as pool_ids
+     from unnest(?::uuid[]) as r (id)`,
+    [ids, from, to, ids],
   )
 
 const mismatch = (message: string) =>
@@ -161,8 +175,9 @@ export const swapUnits = async (
   if (known.some((stay) => stay.propertyId !== propertyId)) throw mismatch('The stays are in different properties')
   const today = await businessDay(trx, propertyId)
   const stays = await readStays(trx, ids, scope, 'for no key update of r')
-  if (stays.some((stay) => stay.quantity !== 1)) throw mismatch('Each stay must take one unit')
   const { from, to } = nightsOf(stays, today, asked)
+  const served = await servedOn(trx, ids, from, to)
+  if (served.some((stay) => stay.quantity !== 1)) throw mismatch('Each stay must take one unit')
   const planned = await readRows(trx, ids, from, to)
   await lockPools(
     trx,
@@ -176,7 +191,7 @@ export const swapUnits = async (
     [a, b],
     [b, a],
   ] as const)
-    if (!stays.find((stay) => stay.id === row.reservationId)?.poolIds.includes(target.poolId))
+    if (!served.find((stay) => stay.id === row.reservationId)?.poolIds.includes(target.poolId))
       throw mismatch('The unit of the other stay is of another type')
   const rows = [a, b]
   await refuseThird(trx, rows, from, today)
