@@ -5,6 +5,7 @@ import { formToLink, linkInForce } from '../guests/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
+import { blot } from './rules/blotted.ts'
 import type { Value } from './rules/template.ts'
 
 /** Ids in the data of a message, which codes, links and texts of their records are made of. */
@@ -56,7 +57,7 @@ export const registrationLink = async (
 ): Promise<Value> => {
   const id = reservationId && guestId ? await formToLink(trx, reservationId, guestId) : null
   if (id === null) return null
-  if (masked) return '•••'
+  if (masked) return blot
   const { validFrom, endsAt } = await linkInForce(trx, id)
   return pageOfForm(trx, id, validFrom, endsAt)
 }
@@ -76,7 +77,7 @@ export const secretsOf = async (trx: Trx, data: unknown, masked: boolean): Promi
   const hasLink =
     linkOfPaymentId !== undefined || satisfactionIssueId !== undefined || guestRegistrationId !== undefined
   return {
-    code: guestAccessCodeId === undefined ? null : masked ? '•••' : guestAccessCode(guestAccessCodeId),
-    ...(hasLink ? { link: masked ? '•••' : await linkOf() } : {}),
+    code: guestAccessCodeId === undefined ? null : masked ? blot : guestAccessCode(guestAccessCodeId),
+    ...(hasLink ? { link: masked ? blot : await linkOf() } : {}),
   }
 }

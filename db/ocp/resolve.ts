@@ -17,8 +17,14 @@ import { lockAddress, suppressionOf } from './suppression.ts'
 const isAtMostOnce = (message: MessageRow) =>
   message.origin === 'campaign' || Object.keys(message.data as object).length > 0
 
-/** An unknown attempt as it left, or null where it is known by now or nothing of it is left. */
-export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing | null> => {
+/** An unknown attempt, and its text as it left, which the values of today need not make any more. */
+export type Unknown = { message: Outgoing; wrote: string }
+
+const keptText = async (trx: Trx, { id, body }: MessageAttemptRow): Promise<string | null> =>
+  body ? (await unseal<{ text: string }>(trx, 'tenant', attemptPlace(id, 'body'), body)).text : null
+
+/** An unknown attempt with what is to leave if it never did, or null where it is known by now or nothing of it is left. */
+export const openUnknown = async (trx: Trx, attemptId: string): Promise<Unknown | null> => {
   const loaded = await lockAttempt(trx, attemptId)
   if (!loaded || loaded.attempt.status !== 'unknown') return null
   const { message, attempt } = loaded
@@ -52,11 +58,34 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Outgoing
     isSandbox: attempt.transport === 'sandbox',
   })
   const use = { channel: { ...channel, transport: attempt.transport }, content, address, index: attempt.recipientIndex }
-  return outgoing(
+  const leaving = {
+    attemptId,
+    message,
+    step: attempt.step,
+    use,
+    account,
+    reader,
+    property,
+    startedAt: attempt.createdAt,
+  }
+  return {
+    message: outgoing(trx, leaving, composition),
+    wrote: (await keptText(trx, attempt)) ?? composition.kept.text,
+  }
+}
+
+/** The first of some texts of the provider that is not known to be another message of ours: equal ones may go to a number within a minute. */
+export const firstUnclaimed = async <T extends { reference: string }>(
+  trx: Trx,
+  kind: MessageAttemptRow['kind'],
+  found: readonly T[],
+): Promise<T | undefined> => {
+  const claimed = await sql<{ providerId: string }>(
     trx,
-    { attemptId, message, step: attempt.step, use, account, reader, property, startedAt: attempt.createdAt },
-    composition,
+    `select provider_id from message_attempt where kind = ? and provider_id = any(?::text[])`,
+    [kind, found.map((one) => one.reference)],
   )
+  return found.find((one) => !claimed.some(({ providerId }) => providerId === one.reference))
 }
 
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */

@@ -4,6 +4,7 @@ import { preparedOne, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import type { MessageRow, PropertyRow } from '../rows.ts'
+import { blot } from './rules/blotted.ts'
 import type { ChannelKind } from './rules/contents.ts'
 import { unsubscribeUrl } from './unsubscribe-token.ts'
 import { idsIn, registrationLink, secretsOf } from './links.ts'
@@ -207,7 +208,7 @@ export const readValues = async (
       link: await registrationLink(trx, { reservationId: message.reservationId, guestId }, masked),
     })
   }
-  set('unsubscribe', { link: masked ? '•••' : unsubscribeUrl(trx, message.id, kind) })
+  set('unsubscribe', { link: masked ? blot : unsubscribeUrl(trx, message.id, kind) })
 
   const [{ booking: facts, stay }, payment] = await Promise.all([
     records ?? readRecords(trx, message),

@@ -35,7 +35,7 @@ export const paymentControls: ControlDeclaration[] = [
       select o.gateway_account_id, -o.amount from payout o ${ofGateway('o')} and o.status not in ('failed', 'cancelled')
       union all
       select b.gateway_account_id, case b.kind when 'gateway_fee' then b.net when 'platform_fee_refund' then b.net when 'adjustment' then b.net
-        else -b.fee - greatest(b.platform_fee, 0) end from balance_transaction b ${ofGateway('b')}
+        else -b.fee - b.platform_fee end from balance_transaction b ${ofGateway('b')}
       union all
       select e.gateway_account_id, case when e.kind in ('missing_here', 'payout_differs') then e.amount
         when e.kind = 'missing_there' then case e.subject_type when 'payment' then -e.amount else e.amount end

@@ -159,7 +159,7 @@ export const makeBooking = (till: Till, total = 20_000): Promise<string> =>
     return bookingId
   })
 
-export const endBooking = (till: Till, bookingId: string, status: 'expired' | 'cancelled') =>
+export const endBooking = (till: Pick<Till, 'tenantId'>, bookingId: string, status: 'expired' | 'cancelled') =>
   inTenant(till.tenantId, async (trx) => {
     await sql(
       trx,

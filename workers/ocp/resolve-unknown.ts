@@ -1,6 +1,7 @@
 import {
   allowResend,
   carrierGate,
+  firstUnclaimed,
   giveUpUnknown,
   openUnknown,
   recordOutcome,
@@ -10,7 +11,7 @@ import { messagesResolveUnknown } from '../../jobs/ocp.ts'
 import { externalCall, journalCall, readCall, thrown } from '../lib/external-call.ts'
 import { heedCredentials, isRefusingCredentials, waitForCredentials } from '../lib/gate.ts'
 import { processor } from '../lib/processor.ts'
-import { findText } from '../providers/twilio.ts'
+import { findTexts } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
 /**
@@ -19,11 +20,12 @@ import { mostTries, providerOf, send } from './send.ts'
  */
 export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   const attemptId = ctx.payload.messageAttemptId
-  const message = await ctx.effect((trx) => openUnknown(trx, attemptId))
-  if (!message) return
+  const unknown = await ctx.effect((trx) => openUnknown(trx, attemptId))
+  if (!unknown) return
+  const { message, wrote } = unknown
   const calling = { ...ctx, gate: carrierGate(message) }
   if (message.transport !== 'sandbox' && message.kind !== 'email') {
-    const search = async () => (await findText(message)) ?? { kind: 'known' as const }
+    const search = async () => ({ kind: 'known' as const, texts: await findTexts(message, wrote) })
     const found = await readCall(calling, { provider: 'twilio', operation: 'find' }, search).catch((error: unknown) => {
       waitForCredentials(heedCredentials(thrown(error)))
       if (ctx.attempt >= mostTries) return 'unasked' as const
@@ -33,8 +35,9 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
       await ctx.finish((trx) => giveUpUnknown(trx, attemptId))
       return
     }
-    if (found.kind === 'accepted') {
-      await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, found, true)))
+    const own = await ctx.effect((trx) => firstUnclaimed(trx, message.kind, found.texts))
+    if (own) {
+      await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, own, true)))
       return
     }
   }

@@ -79,13 +79,27 @@ const pursue = async (asking: Asking, call: PaymentCall, isScheduled: boolean): 
   // Nothing follows from what is paid; what has ended unpaid is read by its schedule, and not closed twice.
   if (payment.status === 'captured' || payment.status === 'reversed' || (!live && !isScheduled))
     return { kind: 'write', write: (trx) => settlePaymentById(trx, id) }
-  if (payment.externalId !== null || payment.linkId !== null) return pursueKnown(asking, call, live && over)
-  if (!live) return { kind: 'write', write: (trx) => applyUnknown(trx, id, true) }
+  if (!live) return pursueEnded(asking, call)
+  if (payment.externalId !== null || payment.linkId !== null) return pursueKnown(asking, call, over)
   if (payment.sentAt === null)
     return over ? { kind: 'write', write: (trx) => applySnapshot(trx, id, ended('cancelled', null)) } : nothingToDo
   const sameErrorTwice = attempt !== null && attempt.tries >= 2 && attempt.state === 'unknown'
   const keyIsOld = call.now.getTime() - payment.sentAt.getTime() > repeatForMs
   return over || sameErrorTwice || keyIsOld ? find(asking, call) : submit(asking, call)
+}
+
+/**
+ * Of a payment that has ended unpaid: money may have come all the same, also where the gateway had not heard of it before. What is only
+ * authorised is given back to the guest (R16); where that is not heard of, it is read again soon.
+ */
+const pursueEnded = async (asking: Asking, call: PaymentCall): Promise<PaymentAnswer> => {
+  const { id, externalId, linkId, sentAt } = call.payment
+  const isKnown = externalId !== null || linkId !== null
+  if (!isKnown && sentAt === null) return { kind: 'write', write: (trx) => applyUnknown(trx, id, true) }
+  const answer = isKnown ? await read(asking, call) : await find(asking, call)
+  if (answer.kind !== 'known' || answer.snapshot.status !== 'authorised') return answer
+  const closed = await close(asking, { ...call, payment: { ...call.payment, externalId: answer.snapshot.externalId } })
+  return closed.kind === 'known' ? closed : answer
 }
 
 /** Of a payment that the gateway has: closes what is over, repeats a capture that was not heard of, and reads the rest. */

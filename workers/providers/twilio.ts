@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type twilioSdk from 'twilio'
 import { credentialsRefused } from '../../db/jobs/index.ts'
+import { fitsBlotted } from '../../db/ocp/index.ts'
 import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { required, settings } from '../../config/env.ts'
 
@@ -130,10 +131,10 @@ export const sendText = async (message: Outgoing): Promise<SendOutcome> => {
 const minuteMs = 60_000
 
 /**
- * Looks for a message of which no answer came: by recipient, time and text. Null where Twilio has none; throws where it cannot be asked.
- * The texts of approved contents are Twilio's, so those are known by recipient and time alone.
+ * Looks for a message of which no answer came: by recipient, time and `wrote`, its text as it is kept. Answers all that it may be, the oldest first;
+ * throws where Twilio cannot be asked. The texts of approved contents are Twilio's, so those are known by recipient and time alone.
  */
-export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind: 'accepted' }) | null> => {
+export const findTexts = async (message: Outgoing, wrote: string): Promise<(SendOutcome & { kind: 'accepted' })[]> => {
   const sender = senderOf(message)
   const list = await clientOf(message).messages.list({
     to: recipientOf(message),
@@ -141,7 +142,7 @@ export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind
     pageSize: 50,
     limit: 50,
   })
-  const found = list.find(
+  const found = list.filter(
     (candidate) =>
       isSid(candidate.sid) &&
       ('from' in sender
@@ -149,14 +150,12 @@ export const findText = async (message: Outgoing): Promise<(SendOutcome & { kind
         : candidate.messagingServiceSid === sender.messagingServiceSid) &&
       candidate.dateCreated instanceof Date &&
       candidate.dateCreated.getTime() >= message.startedAt.getTime() - minuteMs &&
-      (message.contentSid !== null || candidate.body === message.text),
+      (message.contentSid !== null || fitsBlotted(wrote, candidate.body)),
   )
-  return found
-    ? {
-        kind: 'accepted',
-        reference: found.sid,
-        segments: segmentsOf(found.numSegments),
-        proof: `found: ${String(found.status).slice(0, 60)}`,
-      }
-    : null
+  return found.reverse().map(({ sid, numSegments, status }) => ({
+    kind: 'accepted',
+    reference: sid,
+    segments: segmentsOf(numSegments),
+    proof: `found: ${String(status).slice(0, 60)}`,
+  }))
 }

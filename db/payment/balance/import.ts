@@ -121,6 +121,8 @@ const postingsOf = (row: BalanceTransactionRow, timeZone: string): DocumentPosti
   const fees = [
     ...(row.fee === 0 ? [] : [posting('gateway_fee_charged', row.fee)]),
     ...(row.platformFee > 0 ? [posting('platform_fee_charged', row.platformFee)] : []),
+    // Stripe gives the platform's share of a refund back within the transaction of the refund.
+    ...(row.platformFee < 0 ? [posting('platform_fee_returned', -row.platformFee)] : []),
   ]
   switch (row.kind) {
     case 'gateway_fee':

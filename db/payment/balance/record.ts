@@ -15,10 +15,21 @@ import { reserveRefund } from '../refunds/request.ts'
 import { applyRefundSnapshot } from '../refunds/snapshot.ts'
 import { tieTransactions } from './import.ts'
 
+/** A record of ours whose outcome is unknown may be the one that is missing: its gateway is asked, and it would stand twice. */
+const refuseUndecided = async (trx: Trx, text: string, values: (string | number | null)[]): Promise<void> => {
+  if (await sqlOne(trx, text, values))
+    throw conflict('invalid_transition', 'The outcome of one like it is not known yet; wait for it')
+}
+
 const nowhere = () => unprocessable('reference_not_found', 'No property of the book can take the money')
 
 /** Makes a payment of a charge that was made at the gateway itself: captured, and unallocated. */
 const recordCharge = async (trx: Trx, transaction: BalanceTransactionRow, account: GatewayAccountRow) => {
+  await refuseUndecided(
+    trx,
+    `select id from payment where gateway_account_id = ? and external_id is null and sent_at is not null and amount = ? and status in ('created', 'unknown') limit 1`,
+    [account.id, transaction.gross],
+  )
   const property = await sqlOne<{ id: string }>(
     trx,
     `select id from property where book_id = ? and (cardinality(?::uuid[]) = 0 or id = any(?)) order by created_at, id limit 1`,
@@ -69,6 +80,11 @@ const recordRefund = async (trx: Trx, transaction: BalanceTransactionRow, accoun
   await lockTargets(trx, await standingAllocations(trx, found.id))
   const payment = await lockPayment(trx, found.id)
   if (!payment) throw nowhere()
+  await refuseUndecided(
+    trx,
+    `select id from refund where payment_id = ? and external_id is null and amount = ? and status in ('requested', 'unknown') limit 1`,
+    [payment.id, -transaction.gross],
+  )
   const terms = { reason: 'other', note: 'Made at the gateway', externalId: transaction.sourceRef } as const
   const { refundId } = await reserveRefund(trx, payment, -transaction.gross, terms, { businessDate })
   await applyRefundSnapshot(trx, refundId, { status: 'succeeded', externalId: transaction.sourceRef, failure: null })

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { disputeLost, disputeOpened, disputeWon } from '../../../config/events/payment.ts'
+import { readPayment } from '../../../jobs/payment.ts'
 import { businessDay, raisePosting } from '../../financial/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { nextReadAt } from '../../lib/due.ts'
+import { enqueue } from '../../lib/enqueue.ts'
 import { emit } from '../../lib/events.ts'
 import { changeRow, insertRow } from '../../lib/records.ts'
 import type { DisputeRow, GatewayAccountRow, PaymentRow } from '../../rows.ts'
+import { gateOf } from '../accounts.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Dispute } from '../models.ts'
 import { sumOf, tellFinance } from '../notices.ts'
@@ -103,7 +106,10 @@ export const applyDisputeSnapshot = async (
     await noteRead(trx, before, responseDueAt)
     return 'dropped'
   }
-  const amount = before?.amount ?? Math.min(snapshot.amount, payment.capturedAmount)
+  // The capture of disputed money may be heard of later: the dispute is for all that the gateway names then.
+  const isCaptured = payment.status === 'captured' || payment.status === 'reversed'
+  const most = isCaptured ? payment.capturedAmount : snapshot.amount
+  const amount = before?.amount ?? Math.min(snapshot.amount, most)
   const consequence = consequenceOf(before, snapshot)
   const { takes, releases, opens } = consequence
   const facts = {
@@ -146,6 +152,13 @@ export const applyDisputeSnapshot = async (
   if (status === 'won') await emitDispute(trx, disputeWon, dispute)
   if (status === 'lost') await emitDispute(trx, disputeLost, dispute)
   await closeExceptions(trx, { type: 'dispute', id: dispute.id }, ['missing_there'])
+  if (!isCaptured)
+    await enqueue(
+      trx,
+      readPayment,
+      { tenantId: payment.tenantId, paymentId: payment.id },
+      { uniqueKey: `disputed-${payment.id}`, gate: gateOf(account) },
+    )
   await post(trx, dispute, payment, consequence)
   return 'applied'
 }

@@ -74,18 +74,21 @@ const statusFor = (payment: PaymentRow, snapshot: PaymentSnapshot): PaymentStatu
 
 /** The next question to the gateway, never later than the end of what still waits for the guest. */
 const nextRead = (
-  payment: Pick<PaymentRow, 'method' | 'expiresAt' | 'captureRequested'>,
+  payment: Pick<PaymentRow, 'method' | 'expiresAt' | 'captureRequested' | 'cancelRequestedAt'>,
   status: PaymentStatus,
   reads: number,
+  isStillHeld = false,
 ) => {
-  // A capture whose answer was lost is as urgent as an unknown outcome.
-  const asked = status === 'authorised' && payment.captureRequested !== null ? 'unknown' : status
+  // A capture or cancel whose answer was lost is as urgent as an unknown outcome: the guest's money is held until then.
+  const isAsked = status === 'authorised' && (payment.captureRequested !== null || payment.cancelRequestedAt !== null)
+  const asked = isAsked || isStillHeld ? 'unknown' : status
   return nextReadAt(readAfterMs(asked, payment.method, reads), isLive(status) ? payment.expiresAt : null)
 }
 
 /** Notes a read that brought nothing new, and when the next one is due. */
 const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot): Promise<Applied> => {
   const same = snapshot.status === payment.status
+  const isStillHeld = hasEnded(payment.status) && snapshot.status === 'authorised'
   const action = same && snapshot.action ? await seal(trx, 'tenant', actionPlace(payment.id), snapshot.action) : null
   await sql(
     trx,
@@ -93,7 +96,7 @@ const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot
        failure = coalesce(?::jsonb, failure), link_id = coalesce(link_id, ?),
        declines = declines + case when ?::jsonb is not null and failure is distinct from ?::jsonb then 1 else 0 end where id = ?`,
     [
-      nextRead(payment, payment.status, payment.readCount + 1),
+      nextRead(payment, payment.status, payment.readCount + 1, isStillHeld),
       snapshot.externalId,
       action,
       same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
@@ -214,9 +217,10 @@ const arrive = async (
     },
   })
   if (allocated && target) await postAllocated(trx, changed, target, allocated, locked?.stage)
-  // A booking that was cancelled takes nothing, and its guest is owed the whole.
-  if (target?.targetType === 'booking' && locked && !locked.open && sameCurrency)
-    await reserveRefund(trx, changed, amount, { reason: 'late_payment' }, { businessDate })
+  // A booking that was cancelled takes nothing, and its guest is owed the whole, but for what a bank has taken back already.
+  const owed = amount - changed.disputedAmount
+  if (target?.targetType === 'booking' && locked && !locked.open && sameCurrency && owed > 0)
+    await reserveRefund(trx, changed, owed, { reason: 'late_payment' }, { businessDate })
   return { payment: changed, applied: true }
 }
 
