@@ -82,7 +82,11 @@ const bookingOf = async (trx: Trx, row: ChannelBookingRow): Promise<string | nul
   )?.id ?? null
 
 /** Makes of one revision what it says. Nothing of it stays where it throws. */
-const perform = async (trx: Trx, row: ChannelBookingRow): Promise<Imported | null> => {
+const perform = async (
+  trx: Trx,
+  row: ChannelBookingRow,
+  revisions: readonly ChannelBookingRow[],
+): Promise<Imported | null> => {
   const revision = await readPayload(trx, row)
   if (!revision) throw conflict('payload_erased', 'What the channel said was erased')
   if (compile(ChannelRevision)(revision) || problemsOf(revision).length > 0)
@@ -95,7 +99,13 @@ const perform = async (trx: Trx, row: ChannelBookingRow): Promise<Imported | nul
     revision,
     mapped: await mapRooms(trx, row, revision),
   }
-  return bookingId ? changeStay(trx, bookingId, stay) : importStay(trx, stay)
+  return bookingId ? changeStay(trx, bookingId, stay, await lastApplied(trx, revisions)) : importStay(trx, stay)
+}
+
+/** The state of a booking that a revision changes, where its words are still kept; of a cancellation there is none. */
+const lastApplied = async (trx: Trx, revisions: readonly ChannelBookingRow[]): Promise<ChannelRevision | null> => {
+  const row = revisions.findLast(({ status }) => status === 'applied')
+  return row && row.kind !== 'cancelled' ? readPayload(trx, row) : null
 }
 
 const isBefore = (row: ChannelBookingRow, revisions: readonly ChannelBookingRow[]) =>
@@ -125,7 +135,7 @@ const applyOne = async (
     await settle(trx, row, { status: 'superseded', imported: null })
     return 'superseded'
   }
-  const imported = await perform(trx, row)
+  const imported = await perform(trx, row, revisions)
   await settle(trx, row, { status: 'applied', imported })
   const overtaken = revisions.filter(
     (other) => other.revision < row.revision && ['received', 'needs_mapping', 'failed'].includes(other.status),

@@ -1,3 +1,4 @@
+import { majorText } from '../../config/minor-units.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { mailUser } from '../ocp/index.ts'
@@ -12,15 +13,7 @@ type Notice = {
 }
 
 /** A sum of money in a notice, such as `BRL 1234.50`. */
-export const sumOf = (amount: number, currency: string): string => {
-  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-  }).resolvedOptions()
-  const minor = String(Math.abs(amount)).padStart(digits + 1, '0')
-  const whole = minor.slice(0, minor.length - digits)
-  return `${currency} ${amount < 0 ? '-' : ''}${whole}${digits > 0 ? `.${minor.slice(-digits)}` : ''}`
-}
+export const sumOf = (amount: number, currency: string): string => `${currency} ${majorText(amount, currency)}`
 
 /** Mails owner and finance that money needs them. */
 export const tellFinance = async (trx: Trx, { kind, subjectId, label, day = null }: Notice): Promise<void> => {

@@ -1,17 +1,24 @@
 import type { ChannelRevision } from '../../config/channels.ts'
 import { unprocessable } from '../../config/errors.ts'
+import type { QuotedNight } from '../../config/quote.ts'
 import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
-import type { ReservationRow } from '../rows.ts'
+import { onTop } from '../properties/index.ts'
+import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { lockPools, lockPoolNights } from '../units/index.ts'
 import { amendLocked } from './amend.ts'
+import { fixedNights } from './amend-nights.ts'
 import { cancelReservations } from './cancel.ts'
+import { namesOfStays, namesSaid, tellWhatIsNew } from './channel-news.ts'
 import { addRooms, openHouse, soldRooms, tellOverbooked, writeCommissions } from './import.ts'
 import type { House, Imported, ImportedStay, Sold } from './import.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
+import { besideCharged } from './rules/channel-price.ts'
+import type { ChargedNight } from './rules/channel-price.ts'
+import { staysMeant } from './rules/channel-rooms.ts'
 import { isLive } from './rules/states.ts'
 
 /** Pools of the nights that stays have, which a move may have sold as another type, and of their extras with a daily limit. */
@@ -55,16 +62,40 @@ const lockCounters = async (
   await lockPools(trx, [...pools])
 }
 
+/** A stay of the booking, and what a revision says of it. `index`: the room's in the revision. */
+type Pair = { reservation: ReservationRow; room: Sold; index: number }
+
+/** The stays that the rooms of a revision mean, in the order of the revision. */
+const pairsOf = async (
+  trx: Trx,
+  places: readonly ReservationRow[],
+  sold: readonly Sold[],
+  { booker }: ChannelRevision,
+): Promise<Pair[]> => {
+  const namesOf = await namesOfStays(
+    trx,
+    places.map((one) => one.id),
+  )
+  const meant = staysMeant(
+    sold.map(({ room, type }) => ({ ...room, unitTypeId: type.id, names: namesSaid(room, booker) })),
+    places.map((one) => ({ ...one, names: namesOf.get(one.id) ?? [] })),
+  )
+  return sold.flatMap((room, index) => {
+    const reservation = places[meant[index] ?? -1]
+    return reservation ? [{ reservation, room, index }] : []
+  })
+}
+
 /** 422 for a no-show room whose dates change: a guest means to come, and staff must know. */
-const refuseMissed = (places: readonly ReservationRow[], sold: readonly Sold[]) => {
-  const missed = places.flatMap((one, index) =>
-    one.status === 'no_show' && sold[index] && sold[index].room.arrival !== one.arrival ? [index] : [],
+const refuseMissed = (pairs: readonly Pair[]) => {
+  const missed = pairs.filter(
+    ({ reservation, room }) => reservation.status === 'no_show' && room.room.arrival !== reservation.arrival,
   )
   if (missed.length > 0)
     throw unprocessable(
       'transition_blocked',
       'The stay cannot be changed so',
-      missed.map((index) => ({
+      missed.map(({ index }) => ({
         field: `rooms.${index}`,
         message: 'The guest did not arrive; a guest who arrives now needs a new reservation',
       })),
@@ -72,25 +103,34 @@ const refuseMissed = (places: readonly ReservationRow[], sold: readonly Sold[]) 
 }
 
 /**
- * Brings the stays of a booking to what a later revision says (T12): rooms in their order, those that are too many cancelled, those that are new
- * added. The booking exists; a room whose guest has left keeps its place, and is not changed any more.
+ * Brings the stays of a booking to what a later revision says (T12): each room to the stay that it means, those that are left out cancelled, those that
+ * are new added. The booking exists; a room whose guest has left keeps its place, and is not changed any more. `before`: the revision that was applied
+ * last, where it is still kept.
  */
-export const changeStay = async (trx: Trx, bookingId: string, stay: ImportedStay): Promise<Imported> => {
+export const changeStay = async (
+  trx: Trx,
+  bookingId: string,
+  stay: ImportedStay,
+  before: ChannelRevision | null,
+): Promise<Imported> => {
   const house = await openHouse(trx, stay.propertyId)
   const locked = await lockBooking(trx, bookingId)
   if (!locked) throw new Error(`booking ${bookingId} is gone`)
   const sold = soldRooms(house, stay)
   const places = locked.reservations.filter((one) => one.status !== 'cancelled' && one.status !== 'expired')
-  refuseMissed(places, sold)
+  const pairs = await pairsOf(trx, places, sold, stay.revision)
+  refuseMissed(pairs)
   await lockCounters(
     trx,
     house,
     places.filter((one) => isLive(one.status)),
     sold,
   )
-  const kept = await amendRooms(trx, house, locked, places, sold)
-  const tooMany = places.slice(sold.length).flatMap((one) => (isLive(one.status) ? [one.id] : []))
-  const missing = sold.slice(places.length)
+  const standing = pairs.filter(({ reservation }) => isLive(reservation.status))
+  await amendRooms(trx, house, locked, standing)
+  const kept = new Set(pairs.map(({ reservation }) => reservation.id))
+  const tooMany = places.flatMap((one) => (isLive(one.status) && !kept.has(one.id) ? [one.id] : []))
+  const missing = sold.filter((_, index) => !pairs.some((pair) => pair.index === index))
   const { booking, reservations } = locked
   const added =
     missing.length > 0
@@ -108,19 +148,29 @@ export const changeStay = async (trx: Trx, bookingId: string, stay: ImportedStay
     commission ?? null,
     bookingId,
   ])
+  if (before)
+    await tellWhatIsNew(
+      trx,
+      booking,
+      standing.map(({ reservation, room }) => ({ stay: reservation, room: room.room })),
+      { before, after: stay.revision },
+    )
   return { bookingId, reservationIds: [...kept, ...added.map((one) => one.id)] }
 }
 
-const amendRooms = async (
-  trx: Trx,
-  { businessDate }: House,
-  locked: LockedBooking,
-  places: readonly ReservationRow[],
-  sold: readonly Sold[],
-): Promise<string[]> => {
-  const said = places.flatMap((reservation, index) => (sold[index] ? [{ reservation, room: sold[index] }] : []))
-  const pairs = said.filter(({ reservation }) => isLive(reservation.status))
-  for (const { reservation, room } of pairs) {
+const amendRooms = async (trx: Trx, house: House, locked: LockedBooking, pairs: readonly Pair[]): Promise<void> => {
+  const { businessDate } = house
+  const charged = await chargedNights(
+    trx,
+    pairs.map(({ reservation }) => reservation),
+    businessDate,
+  )
+  const wanted = pairs.map(({ reservation, room }) => ({
+    reservation,
+    room,
+    nights: besideCharged(house.property, house.catalogue, room, charged.get(reservation.id) ?? []),
+  }))
+  for (const { reservation, room, nights } of wanted) {
     const { reservation: after } = await amendLocked(
       trx,
       locked,
@@ -132,7 +182,7 @@ const amendRooms = async (
         ratePlanId: room.plan.id,
         adults: room.room.adults,
         childrenAges: room.room.childrenAges,
-        nights: room.nights.map(({ commission: _of, ...night }) => night),
+        nights: nights.map(({ commission: _of, ...night }) => night),
       },
       { force: true, businessDate },
     )
@@ -140,9 +190,35 @@ const amendRooms = async (
   }
   await writeCommissions(
     trx,
-    pairs.map(({ reservation, room }) => ({ id: reservation.id, nights: room.nights })),
+    wanted.map(({ reservation, nights }) => ({ id: reservation.id, nights })),
   )
-  return said.map(({ reservation }) => reservation.id)
+}
+
+/** Nights of stays that no revision reaches any more, with what they came to; waived ones are the house's own affair. */
+const chargedNights = async (
+  trx: Trx,
+  stays: readonly ReservationRow[],
+  businessDate: string,
+): Promise<Map<string, ChargedNight[]>> => {
+  const rows = await sql<ReservationNightRow>(
+    trx,
+    `select * from reservation_night where reservation_id = any(?::uuid[]) and status in ('open', 'charged') order by date`,
+    [stays.map((one) => one.id)],
+  )
+  return new Map(
+    stays.map((stay) => {
+      const isFixed = fixedNights(stay, businessDate)
+      const own = rows.filter((row) => row.reservationId === stay.id && isFixed(row))
+      return [
+        stay.id,
+        own.map(({ date, amount, taxes, commission }) => ({
+          date,
+          owed: amount + onTop(taxes as QuotedNight['taxes']),
+          commission: commission ?? 0,
+        })),
+      ]
+    }),
+  )
 }
 
 /** Ends what a channel has cancelled (T11): by the policy where the property collects, free of charge where the channel does. Answers the rooms. */

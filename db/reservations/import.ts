@@ -50,7 +50,7 @@ export const soldRooms = ({ property, catalogue }: House, { revision, mapped }: 
   })
 }
 
-const requestsOf = ({ notes }: ChannelRevision, rooms: readonly ChannelRoom[]): string | null => {
+export const requestsOf = ({ notes }: ChannelRevision, rooms: readonly ChannelRoom[]): string | null => {
   const extras = rooms.flatMap((room) => room.extras ?? []).map(({ name, quantity = 1 }) => `${quantity} × ${name}`)
   const words = [notes ?? '', extras.join(', ')].filter((text) => text !== '').join('\n')
   return words === '' ? null : words.slice(0, 500)

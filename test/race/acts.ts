@@ -65,6 +65,7 @@ const revisionOf = (random: Random, { house, sold }: Ground, externalId: string,
       departure,
       adults: 2,
       childrenAges: [],
+      guestNames: [random.pick(['Ana Souza', 'Bea Lima', 'Caio Reis'])],
       nights: daysIn(arrival, departure).map((date) => ({ date, amount: 10_000 })),
     })),
     currency: 'BRL',
@@ -261,15 +262,16 @@ export const actsOn = (ground: Ground, random: Random) => {
     },
     importChange: () =>
       on(booking(['confirmed'], 'channel'), (id) =>
-        inHouse((trx) =>
-          random.chance(0.6)
-            ? cancelStay(trx, id, 'channel')
-            : changeStay(trx, id, {
-                propertyId,
-                channelConnectionId: connectionId,
-                ...revisionOf(random, ground, randomUUID(), 1),
-              }),
-        ),
+        inHouse((trx) => {
+          if (random.chance(0.6)) return cancelStay(trx, id, 'channel')
+          const changed = {
+            propertyId,
+            channelConnectionId: connectionId,
+            ...revisionOf(random, ground, randomUUID(), 1),
+          }
+          const before = { ...revisionOf(random, ground, randomUUID(), 0).revision, notes: 'A quiet room' }
+          return changeStay(trx, id, changed, before)
+        }),
       ),
     place: () =>
       on(unit(), (id) => {

@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import type { Column, FileRow } from '../../db/reports/index.ts'
-import { kindIn, major, pointOf } from './source.ts'
+import { majorText } from '../../config/minor-units.ts'
+import { kindIn, pointOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 /** A number as it is written, in no quotes. */
@@ -16,7 +17,7 @@ const cellOf = ({ currency, locale }: Source, column: Column, row: FileRow): str
   const kind = kindIn(column, row)
   const value = row[key]
   if (value === null || value === undefined) return new Bare('')
-  if (kind === 'amount') return new Bare(major(Number(value), currency, pointOf(locale)))
+  if (kind === 'amount') return new Bare(majorText(Number(value), currency, pointOf(locale)))
   if (kind === 'count') return new Bare(String(value))
   if (kind === 'ratio') return new Bare(String(value).replace('.', pointOf(locale)))
   if (kind === 'flag') return value === true ? '1' : '0'

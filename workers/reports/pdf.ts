@@ -1,9 +1,10 @@
 import PdfDocument from 'pdfkit'
 import SvgToPdf from 'svg-to-pdfkit'
 import type { Column, FileRow } from '../../db/reports/index.ts'
+import { majorText } from '../../config/minor-units.ts'
 import { wordOf } from '../../config/report-texts.ts'
 import { chartHeight, chartOf, mostMarks } from './chart.ts'
-import { kindIn, major, pointOf } from './source.ts'
+import { kindIn, pointOf } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 const margin = 36
@@ -34,7 +35,7 @@ const cellOf = ({ currency, locale }: Source, column: Column, row: FileRow): str
   const value = row[key]
   if (value === null || value === undefined) return ''
   if (kind === 'amount') {
-    const [whole = '', fraction] = major(Number(value), currency, '.').split('.')
+    const [whole = '', fraction] = majorText(Number(value), currency, '.').split('.')
     const grouped = whole.replace(/\B(?=(\d{3})+$)/g, locale === 'en' ? ',' : '.')
     return fraction === undefined ? grouped : `${grouped}${pointOf(locale)}${fraction}`
   }

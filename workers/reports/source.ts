@@ -1,4 +1,3 @@
-import { minorDigits } from '../../config/minor-units.ts'
 import { reportOf } from '../../config/reports.ts'
 import type { ReportKey, ReportLocale } from '../../config/reports.ts'
 import { wordOf } from '../../config/report-texts.ts'
@@ -28,14 +27,6 @@ export const kindIn = ({ kind }: Column, row: FileRow): Exclude<Column['kind'], 
 
 /** A writer answers the bytes of a file as they come. */
 export type Writer = (source: Source) => AsyncIterable<Buffer | string>
-
-/** Amounts are minor units; this is what stands in files: digits of the currency after `point`. */
-export const major = (minor: number, currency: string, point = '.'): string => {
-  const digits = minorDigits(currency)
-  const text = String(Math.abs(minor)).padStart(digits + 1, '0')
-  const sign = minor < 0 ? '-' : ''
-  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}${point}${text.slice(-digits)}`
-}
 
 /** Decimals of a language: a comma in Portuguese and Spanish. */
 export const pointOf = (locale: ReportLocale): string => (locale === 'en' ? '.' : ',')

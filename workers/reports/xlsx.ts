@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
-import { minorDigits } from '../../config/minor-units.ts'
+import { majorText, minorDigits } from '../../config/minor-units.ts'
 import { dayNumber } from '../../config/time.ts'
 import type { Column, FileRow } from '../../db/reports/index.ts'
-import { kindIn, major } from './source.ts'
+import { kindIn } from './source.ts'
 import type { Source, Writer } from './source.ts'
 
 const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -72,7 +72,7 @@ const cellOf = (
   if (value === null || value === undefined || value === '') return ''
   const style = isStrong && kind === 'amount' ? boldAmount : isStrong && kind === 'text' ? bold : styleOf[kind]
   const number = (text: string) => `<c r="${at}" s="${style}"><v>${text}</v></c>`
-  if (kind === 'amount') return number(major(Number(value), currency))
+  if (kind === 'amount') return number(majorText(Number(value), currency))
   if (kind === 'count' || kind === 'ratio') return number(String(value))
   if (kind === 'day') return number(String(serialOf(String(value))))
   if (kind === 'flag') return `<c r="${at}" t="b"><v>${value === true ? 1 : 0}</v></c>`

@@ -1,4 +1,5 @@
 import { subscriptionInvoiceIssued, subscriptionInvoicePaid } from '../../../config/events/admin.ts'
+import { moneyText } from '../../../config/minor-units.ts'
 import { addDays } from '../../../config/time.ts'
 import { later, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -6,7 +7,6 @@ import { emit } from '../../lib/events.ts'
 import { periodEnd } from '../rules/periods.ts'
 import { totalOf } from '../rules/lines.ts'
 import { billOf, customerOf, readFacts } from './bill.ts'
-import { wordsOf } from './collect/shared.ts'
 import { startCollection } from './collect/start.ts'
 import { tellOwners } from '../notices.ts'
 
@@ -154,7 +154,7 @@ export const closePeriod = async (trx: Trx, { tenantId, periodStart, runId, forc
     await tellOwners(trx, 'subscription_invoice', invoiceId, {
       key: number,
       day: dueOn,
-      amount: wordsOf(total, currency, subscription.locale),
+      amount: moneyText(total, currency, subscription.locale),
     })
   }
   await emit(trx, subscriptionInvoiceIssued, { propertyId: null, id: invoiceId, version: null, data })

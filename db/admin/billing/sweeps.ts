@@ -1,3 +1,4 @@
+import { moneyText } from '../../../config/minor-units.ts'
 import { subscriptionInvoiceDueDatePassed } from '../../../config/events/admin.ts'
 import { entitlementEnded } from '../../../config/events/admin.ts'
 import { audit } from '../../lib/audit.ts'
@@ -5,7 +6,6 @@ import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { tellOwners } from '../notices.ts'
-import { wordsOf } from './collect/shared.ts'
 
 type Ended = { id: string; key: string; source: 'PLAN_DEFAULT' | 'STORE_PURCHASE' | 'N1_GRANT'; expiresAt: Date | null }
 
@@ -97,7 +97,7 @@ export const flagOverdueOf = async (trx: Trx, tenantId: string): Promise<void> =
     await tellOwners(trx, 'subscription_overdue', `${id} ${step}`, {
       key: number,
       day: dueOn,
-      amount: wordsOf(total, currency, locale),
+      amount: moneyText(total, currency, locale),
     })
   }
 }

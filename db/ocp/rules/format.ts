@@ -1,8 +1,8 @@
 import { memo } from '../../../config/memo.ts'
+import { moneyText } from '../../../config/minor-units.ts'
 
 // Dates, times and money as a guest reads them. Formatters are costly to make, so they are kept; a locale tag is bounded by its schema.
 const dateFormats = memo<Intl.DateTimeFormat>(300)
-const moneyFormats = memo<Intl.NumberFormat>(200)
 
 const dates = (locale: string, timeZone: string) =>
   dateFormats(`date ${locale} ${timeZone}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeZone }))
@@ -32,11 +32,5 @@ export const formatClock = (time: string, locale: string): string =>
   plainSpaces(times(locale, 'UTC').format(new Date(`2000-01-01T${time}:00Z`)))
 
 /** Minor units of a currency. */
-export const formatMoney = (amount: number, currency: string, locale: string): string => {
-  const formatter = moneyFormats(
-    `${locale} ${currency}`,
-    () => new Intl.NumberFormat(locale, { style: 'currency', currency }),
-  )
-  const digits = formatter.resolvedOptions().maximumFractionDigits ?? 2
-  return plainSpaces(formatter.format(amount / 10 ** digits))
-}
+export const formatMoney = (amount: number, currency: string, locale: string): string =>
+  plainSpaces(moneyText(amount, currency, locale))

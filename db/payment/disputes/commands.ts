@@ -10,6 +10,7 @@ import { seal, unseal } from '../../lib/sealing/index.ts'
 import type { DisputeRow, PaymentRow } from '../../rows.ts'
 import { gateOfAccount } from '../accounts.ts'
 import { Dispute } from '../models.ts'
+import { sumOf } from '../notices.ts'
 import { readPayment } from '../payments/read.ts'
 import { emitDispute } from './snapshot.ts'
 
@@ -33,8 +34,6 @@ export const listDisputes = pageOf(Dispute, {
   scope: { propertyId: 'propertyId' },
 })
 
-const money = (amount: number, currency: string) => `${currency} ${(amount / 100).toFixed(2)}`
-
 /** Evidence as the records have it; a person edits it before it is sent. */
 const suggestionOf = async (trx: Trx, payment: PaymentRow): Promise<Evidence> => {
   const stay = await sqlOne<{ number: string; arrival: string; departure: string; acceptedAt: string | null }>(
@@ -48,7 +47,7 @@ const suggestionOf = async (trx: Trx, payment: PaymentRow): Promise<Evidence> =>
     { type: payment.targetType ?? '', id: payment.targetId },
   )
   const paidAt = payment.capturedAt?.toISOString().slice(0, 10) ?? ''
-  const paid = `${money(payment.capturedAmount, payment.currency)} was paid by ${payment.method} on ${paidAt}.`
+  const paid = `${sumOf(payment.capturedAmount, payment.currency)} was paid by ${payment.method} on ${paidAt}.`
   if (!stay) return { explanation: paid }
   return {
     explanation: `Booking ${stay.number}, a stay from ${stay.arrival} to ${stay.departure}. ${paid}`,

@@ -1,4 +1,5 @@
 import { memo } from '../../../config/memo.ts'
+import { moneyText } from '../../../config/minor-units.ts'
 import type { CancellationRules, DepositRules, Fee, NoShowRules } from '../../../config/policy-rules.ts'
 
 type Words = {
@@ -92,20 +93,10 @@ const wordsOf = (locale: string) => languages[locale.split('-')[0] ?? ''] ?? eng
 
 export type Wording = { locale: string; currency: string }
 
-// Making a format costs more than all of an offer's arithmetic; houses share a few of them.
-const formats = memo<Intl.NumberFormat>(200)
-
-const formatOf = (locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat =>
-  formats(`${locale} ${options.currency ?? ''}`, () => new Intl.NumberFormat(locale, options))
-
-/** Minor units as a person reads them in a locale. */
-const money = (amount: number, { locale, currency }: Wording) => {
-  const format = formatOf(locale, { style: 'currency', currency })
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
-}
+const rates = memo<Intl.NumberFormat>(100)
 
 const rate = (basisPoints: number, { locale }: Wording) =>
-  formatOf(locale, { maximumFractionDigits: 2 }).format(basisPoints / 100)
+  rates(locale, () => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })).format(basisPoints / 100)
 
 const feeText = (fee: Fee, wording: Wording): string => {
   const words = wordsOf(wording.locale)
@@ -114,7 +105,7 @@ const feeText = (fee: Fee, wording: Wording): string => {
   if (fee.type === 'full') return words.full(of)
   if (fee.type === 'percent') return words.percent(rate(fee.value, wording), of)
   if (fee.type === 'nights') return words.nights(fee.value)
-  return money(fee.value, wording)
+  return moneyText(fee.value, wording.currency, wording.locale)
 }
 
 const span = (hours: number, words: Words) =>
@@ -157,7 +148,7 @@ const installmentsText = once((rules: DepositRules, wording): string => {
             ? words.nights(entry.value)
             : entry.type === 'remaining'
               ? words.remaining
-              : money(entry.value, wording)
+              : moneyText(entry.value, wording.currency, wording.locale)
       return capital(
         words.payable(what, entry.due === 'booking' ? words.atBooking : words.daysBefore(entry.due.daysBeforeArrival)),
       )

@@ -1,6 +1,6 @@
 import type { ChannelRevision, ChannelRoom } from '../../../config/channels.ts'
 import type { QuotedNight } from '../../../config/quote.ts'
-import { daysIn } from '../../../config/time.ts'
+import { daysBetween, daysIn } from '../../../config/time.ts'
 import { split, sum } from '../../lib/amounts.ts'
 import { countParty } from '../../properties/rules/party.ts'
 import { localTaxRules } from '../../properties/rules/stay-price.ts'
@@ -57,4 +57,50 @@ export const channelNights = (
       return [{ date: night.date, amount, taxes, components: [], commission: commissions[index] ?? 0 }]
     }),
   )
+}
+
+/** A night that stands on the folio, or is over: what it came to with its taxes, and its commission. */
+export type ChargedNight = { date: string; owed: number; commission: number }
+
+/**
+ * The nights of a room as its charged ones leave them. These keep the price at which they were charged; where the channel has another one by now, the
+ * nights to come make up for it, so that the room comes to what the channel says. The commission likewise.
+ */
+export const besideCharged = (
+  property: SaleProperty,
+  catalogue: Catalogue,
+  { room, nights }: { room: ChannelRoom; nights: readonly ChannelNight[] },
+  charged: readonly ChargedNight[],
+): ChannelNight[] => {
+  const past = new Map(charged.map((night) => [night.date, night]))
+  const [over, open] = [nights.filter(({ date }) => past.has(date)), nights.filter(({ date }) => !past.has(date))]
+  if (over.length === 0 || open.length === 0) return [...nights]
+  const owed = (some: readonly ChannelNight[]) => sum(some.map(({ amount, taxes }) => amount + onTop(taxes)))
+  const weights = open.map(({ amount }) => amount)
+  const rest = (of: (night: ChargedNight) => number, said: number) =>
+    said - sum(over.map(({ date }) => of(past.get(date)!)))
+  const commissions = split(
+    Math.max(
+      0,
+      rest((night) => night.commission, sum(nights.map((night) => night.commission))),
+    ),
+    weights,
+  )
+  const due = Math.max(
+    0,
+    rest((night) => night.owed, owed(nights)),
+  )
+  const isAsSaid = due === owed(open)
+  const amounts = isAsSaid ? weights : split(due, weights)
+  const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
+  const { persons } = countParty(catalogue, room)
+  const taxesOf = ({ date }: ChannelNight, amount: number) =>
+    nightTaxes(rules, { date, index: daysBetween(room.arrival, date), amount, persons }).filter((tax) => tax.included)
+  const anew = new Map(
+    open.map((night, index) => {
+      const [amount = 0, commission = 0] = [amounts[index], commissions[index]]
+      return [night.date, { ...night, amount, commission, taxes: isAsSaid ? night.taxes : taxesOf(night, amount) }]
+    }),
+  )
+  return nights.map((night) => anew.get(night.date) ?? night)
 }

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../../config/minor-units.ts'
 import { subscriptionInvoicePaid } from '../../../../config/events/admin.ts'
 import { retryInvoice } from '../../../../jobs/admin.ts'
 import { audit } from '../../../lib/audit.ts'
@@ -7,7 +8,7 @@ import { enqueue } from '../../../lib/enqueue.ts'
 import { emit } from '../../../lib/events.ts'
 import type { PaymentSnapshot } from '../../../payment/index.ts'
 import { tellOwners } from '../../notices.ts'
-import { wordsOf, invoiceOf, tenantOf } from './shared.ts'
+import { invoiceOf, tenantOf } from './shared.ts'
 import type { Status, Invoice } from './shared.ts'
 import { readLater } from './call.ts'
 
@@ -151,7 +152,7 @@ const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
   await tellOwners(trx, 'subscription_payment_failed', payment.id, {
     key: number,
     day: dueOn,
-    amount: wordsOf(total, currency),
+    amount: moneyText(total, currency, 'en'),
   })
   const days = retryDays[payment.try - 1]
   if (days !== undefined && payment.method === 'card')

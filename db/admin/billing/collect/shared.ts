@@ -9,10 +9,6 @@ export type Status = 'created' | 'unknown' | 'requires_action' | 'processing' | 
 /** The account of the provider of this service, at the gateway that bills are paid through. */
 export const platformAccount = 'platform'
 
-/** Words of an amount for a mail. */
-export const wordsOf = (amount: number, currency: string, locale = 'en'): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount / 100)
-
 export type Invoice = {
   id: string
   number: string

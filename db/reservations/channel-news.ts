@@ -1,0 +1,125 @@
+import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import { closeForms, createGuest, fillAges, openForms } from '../guests/index.ts'
+import { sql } from '../lib/connection.ts'
+import type { Trx } from '../lib/connection.ts'
+import { plainText, unseal } from '../lib/sealing/index.ts'
+import type { BookingRow, ReservationRow } from '../rows.ts'
+import { changeStayFields } from './change.ts'
+import { nameParts } from './channel-guests.ts'
+import { requestsPlace } from './hold-rows.ts'
+import { requestsOf } from './import.ts'
+import { tellGuestsChanged } from './stay-guests.ts'
+
+type Guest = { id: string; reservationId: string; name: string }
+
+const guestsOf = async (trx: Trx, reservationIds: readonly string[]): Promise<Guest[]> => {
+  const rows = await sql<Guest>(
+    trx,
+    `select n.id, n.reservation_id, g.first_name || ' ' || coalesce(g.last_name, '') as name from reservation_guest n
+     join guest g on g.tenant_id = n.tenant_id and g.id = n.guest_id where n.reservation_id = any(?::uuid[]) order by n.id`,
+    [reservationIds],
+  )
+  return rows.map((row) => ({ ...row, name: plainText(row.name) }))
+}
+
+/** The guests of stays as plain text. */
+export const namesOfStays = async (trx: Trx, reservationIds: readonly string[]): Promise<Map<string, string[]>> => {
+  const guests = await guestsOf(trx, reservationIds)
+  return new Map(
+    reservationIds.map((id) => [id, guests.flatMap((one) => (one.reservationId === id ? [one.name] : []))]),
+  )
+}
+
+/** The guests of a room as plain text: a room that names none is the booker's. */
+export const namesSaid = ({ guestNames = [] }: ChannelRoom, booker: ChannelRevision['booker']): string[] =>
+  (guestNames.length > 0 ? guestNames : booker ? [booker.name] : []).map(plainText)
+
+type Told = { stay: ReservationRow; room: ChannelRoom }
+type Revisions = { before: ChannelRevision; after: ChannelRevision }
+
+/**
+ * Brings names and wishes of stays to what a revision says, where it says something else than the one before: what staff has written since stands where the
+ * channel only repeats itself. Guests who have arrived are known, and stay as they are.
+ */
+export const tellWhatIsNew = async (
+  trx: Trx,
+  booking: BookingRow,
+  told: readonly Told[],
+  revisions: Revisions,
+): Promise<void> => {
+  const coming = told.filter(({ stay }) => stay.status !== 'checked_in')
+  const known = new Set(revisions.before.rooms.flatMap((room) => namesSaid(room, revisions.before.booker)))
+  const guests = await guestsOf(
+    trx,
+    coming.map(({ stay }) => stay.id),
+  )
+  for (const one of coming)
+    await renameGuests(
+      trx,
+      booking,
+      one,
+      known,
+      guests.filter(({ reservationId }) => reservationId === one.stay.id),
+    )
+  const [said, says] = [revisions.before, revisions.after].map((revision) => requestsOf(revision, revision.rooms))
+  if (said === says) return
+  for (const { stay } of told) await changeRequests(trx, stay, said ?? null, says ?? null)
+}
+
+/** New guests take the places of those that the channel has named before and names no more. A profile that stands is not changed (R5 of guests.md). */
+const renameGuests = async (
+  trx: Trx,
+  booking: BookingRow,
+  { stay, room: { guestNames = [] } }: Told,
+  known: ReadonlySet<string>,
+  guests: readonly Guest[],
+): Promise<void> => {
+  const said = guestNames.map(plainText)
+  const fresh = guestNames.filter((_, index) => {
+    const name = said[index] ?? ''
+    return !known.has(name) && !guests.some((guest) => guest.name === name)
+  })
+  if (fresh.length === 0) return
+  const made: string[] = []
+  for (const name of fresh)
+    made.push(await createGuest(trx, { ...nameParts(name), language: booking.language, source: 'channel' }))
+  const gone = guests.filter(({ name }) => known.has(name) && !said.includes(name)).map(({ id }) => id)
+  await sql(
+    trx,
+    `update reservation_guest set responsible_id = null, version = version + 1 where responsible_id = any(?::uuid[])`,
+    [gone],
+  )
+  await sql(trx, `delete from reservation_guest where id = any(?::uuid[])`, [gone])
+  await sql(
+    trx,
+    `insert into reservation_guest (reservation_id, guest_id, role) select ?::uuid, g.id, 'companion' from unnest(?::uuid[]) with ordinality as g (id, place) order by g.place`,
+    [stay.id, made],
+  )
+  // A stay has a main guest: another one where the channel has taken the former off.
+  await sql(
+    trx,
+    `update reservation_guest set role = 'primary', version = version + 1 where reservation_id = :id and guest_id = :first
+       and not exists (select from reservation_guest n where n.reservation_id = :id and n.role = 'primary')`,
+    { id: stay.id, first: made[0] ?? null },
+  )
+  await closeForms(trx, [stay.id])
+  await fillAges(trx, [stay.id])
+  openForms(trx, [stay.id])
+  await tellGuestsChanged(trx, { booking, stay })
+}
+
+const longest = 500
+
+const changeRequests = async (
+  trx: Trx,
+  stay: ReservationRow,
+  said: string | null,
+  says: string | null,
+): Promise<void> => {
+  const stands = stay.requests
+    ? (await unseal<{ requests: string }>(trx, 'tenant', requestsPlace(stay.id), stay.requests)).requests
+    : null
+  const isOwn = stands !== null && stands !== said
+  const requests = isOwn ? [stands, says ?? ''].filter(Boolean).join('\n').slice(0, longest) : says
+  await changeStayFields(trx, stay.id, { requests }, null)
+}
