@@ -96,3 +96,6 @@ export const webhookLimits = {
   mostReplayed: 100_000,
   keptDays: 90,
 } as const
+
+/** Nights of a stay or a group at most; the database refuses more. */
+export const mostStayNights = 366

@@ -2,6 +2,7 @@ import { notFound } from '../../config/errors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onDays } from '../lib/days.ts'
 import { allOf, fact, inScope, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging, Part } from '../lib/paging.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -69,8 +70,6 @@ const conditionsOf = async (trx: Trx, { scope, ...asked }: MovementFilter, { own
   ...where('m.cash_account_id = ?', asked.cashAccountId),
   ...where('m.session_id = ?', asked.sessionId),
   ...where('m.kind = ?', asked.kind),
-  ...where('m.booked_on >= ?', asked.from),
-  ...where('m.booked_on <= ?', asked.to),
   ...where('m.amount = ?', asked.amount),
   ...where('m.end_to_end_id = ?', asked.endToEndId),
   ...where('m.source_id = ?', asked.sourceId),
@@ -112,7 +111,15 @@ export const listMovements = async (trx: Trx, filter: MovementFilter, sight: Sig
   const order = 'm.booked_on desc, m.seq desc, m.id'
   const { total, rows } = await readPage<Row>(
     trx,
-    { columns, from: source, counted: { list: 'cash_movement', as: 'm' }, conditions, facts: match, order },
+    {
+      columns,
+      from: source,
+      counted: { list: 'cash_movement', as: 'm' },
+      conditions,
+      days: onDays('m.booked_on', filter),
+      facts: match,
+      order,
+    },
     filter,
   )
   const account = isStatement(filter) && sight.ownOf === null ? filter.cashAccountId : undefined

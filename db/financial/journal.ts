@@ -6,7 +6,8 @@ import type { Condition } from '../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { onDays } from '../lib/days.ts'
-import { allOf, flag, inScope, readPage, where } from '../lib/paging.ts'
+import type { Days } from '../lib/days.ts'
+import { allOf, flag, inScope, numberOf, readPage, totalWithin, where } from '../lib/paging.ts'
 import type { Paging, Part } from '../lib/paging.ts'
 import type { JournalEntryRow } from '../rows.ts'
 import { bookFor, ledgerState } from './chart.ts'
@@ -99,22 +100,38 @@ const conditionsOf = (filter: EntryFilter, lines: Part[], total: Part): Part[] =
   ]
 }
 
-/** The number of entries with a line of a house, as it is kept; null where more is asked than the house, the book, the kind, the journal and lateness. */
-const totalOfHouse = (bookId: string, filter: EntryFilter, scope: Condition): Part | null => {
-  const { propertyId, bookId: _, kind, journalId, late: isLate, ...more } = filter
+/**
+ * The number of entries with a line of a house, as it is kept by the months of their days; null where more is asked than the house, the book, the kind, the
+ * journal, lateness and days.
+ */
+const totalOfHouse = (
+  bookId: string,
+  filter: EntryFilter,
+  { scope, days, conditions }: { scope: Condition; days: Days; conditions: readonly Part[] },
+): Part | null => {
+  const { propertyId, bookId: _, kind, journalId, late: isLate, from: _from, to: _to, ...more } = filter
   if (propertyId === undefined || Object.values(more).some((value) => value !== undefined) || !isAlways(scope))
     return null
-  const { text, values } = allOf([
-    ...where('c.property_id = ?', propertyId),
-    ...where('c.book_id = ?', bookId),
-    ...where('c.kind = ?', kind),
-    ...where('c.journal_id = ?', journalId),
-    ...flag('c.late', isLate),
-  ])
-  return {
-    text: `select coalesce(sum(c.n), 0)::bigint as total from list_count c where c.list = 'journal_entry_of_house' and ${text}`,
-    values,
+  const kept = (whole: readonly Part[]): Part => {
+    const { text, values } = allOf([
+      ...where('e.property_id = ?', propertyId),
+      ...where('e.book_id = ?', bookId),
+      ...where('e.kind = ?', kind),
+      ...where('e.journal_id = ?', journalId),
+      ...flag('e.late', isLate),
+      ...whole,
+    ])
+    return {
+      text: `select coalesce(sum(e.n), 0)::bigint as total from list_count e where e.list = 'journal_entry_of_house' and ${text}`,
+      values,
+    }
   }
+  if (days.rows.length === 0 || days.terms === null) return kept([])
+  return totalWithin(
+    days.terms,
+    ({ whole }) => kept(whole),
+    (cut) => numberOf({ text: 'journal_entry e', values: [] }, [...conditions, ...cut]),
+  )
 }
 
 /** A page of a book's entries, the latest first; of those alone that have a line in `scope`, with the total of such lines. */
@@ -144,7 +161,7 @@ export const listEntries = async (
       total:
         words?.entryIds === null
           ? countedTo('journal_entry e', [...conditions, ...days.rows])
-          : totalOfHouse(book.id, filter, scope),
+          : totalOfHouse(book.id, filter, { scope, days, conditions }),
       order: 'e.posting_date desc, e.sequence desc',
     },
     { page, limit },

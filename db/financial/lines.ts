@@ -57,6 +57,41 @@ const linesOfKind = (conditions: readonly Part[]): Part => {
   }
 }
 
+type Days = { from: string | undefined; to: string | undefined }
+type Counting = {
+  /** The number of lines as it is kept, of the periods that fulfil conditions. */
+  kept: (periods: readonly Part[]) => Part
+  source: string
+  conditions: readonly Part[]
+  /** The table whose days have an index under the conditions. */
+  of: 'l' | 'e'
+}
+
+/**
+ * The number of lines within days: of whole periods as it is kept, and those of the periods that a day cuts, line by line. `offset 0` has PostgreSQL read such a
+ * period first, and then its days alone.
+ */
+const linesWithin = (
+  { kept, source, conditions, of }: Counting,
+  { tenantId, bookId, from, to }: Days & { tenantId: string | null; bookId: string },
+): Part => {
+  const whole = kept([...where('p.starts_on >= ?', from), ...where('p.ends_on <= ?', to)])
+  const inside = allOf(conditions)
+  const touched = allOf([
+    { text: 'p.tenant_id = ? and p.book_id = ?', values: [tenantId, bookId] },
+    ...where('p.ends_on >= ?', from),
+    ...where('p.starts_on <= ?', to),
+  ])
+  const cut = [...where('p.starts_on < ?', from), ...where('p.ends_on > ?', to)]
+  return {
+    text: `select (${whole.text}) + (select coalesce(sum(x.n), 0)::bigint from fiscal_period p
+       cross join lateral (select count(*) as n from ${source} where ${inside.text} and ${of}.period_id = p.id
+         and ${of}.posting_date >= p.starts_on and ${of}.posting_date <= p.ends_on offset 0) x
+       where ${touched.text} and (${cut.map(({ text }) => text).join(' or ')})) as total`,
+    values: [...whole.values, ...inside.values, ...touched.values, ...cut.flatMap(({ values }) => values)],
+  }
+}
+
 /**
  * A page of the lines of an account in the order of posting, with the balance after each; `opening` and `closing` are the balances before and after the
  * days asked for. Of the lines in `scope` alone.
@@ -76,13 +111,13 @@ export const listAccountLines = async (
   const account = await readAccount(trx, accountId)
   const { tenantId } = contextOf(trx)
   const sign = account.side === 'debit' ? 'l.debit - l.credit' : 'l.credit - l.debit'
-  const asked: Part[] = [
+  const place: Part[] = [
     { text: 'l.tenant_id = ? and l.book_id = ? and l.account_id = ?', values: [tenantId, account.bookId, accountId] },
     ...where('l.property_id = ?', propertyId),
     ...seen(scope, 'l.property_id'),
-    ...where('l.posting_date >= ?', from),
-    ...where('l.posting_date <= ?', to),
   ]
+  const conditions = [...place, ...where('l.posting_date >= ?', from), ...where('l.posting_date <= ?', to)]
+  const kept = (periods: readonly Part[]) => linesKept([...place, ...periods])
   // Whole periods come from the balances, so that no page sums the lines of years.
   const balanceOn = async (day: string | undefined): Promise<number> => {
     const moved = (await movements(trx, account.bookId, day, propertyId, scope, [accountId])).get(accountId) ?? 0
@@ -99,8 +134,14 @@ export const listAccountLines = async (
       },
       from: `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`,
       joins: `left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
-      conditions: asked,
-      total: from === undefined && to === undefined ? linesKept(asked) : null,
+      conditions,
+      total:
+        from === undefined && to === undefined
+          ? kept([])
+          : linesWithin(
+              { kept, source: 'journal_line l', conditions, of: 'l' },
+              { tenantId, bookId: account.bookId, from, to },
+            ),
       order: 'l.posting_date, e.sequence, l.line_no',
     },
     paging,
@@ -179,8 +220,7 @@ export const searchLines = async (
     ...seen(scope, 'l.property_id'),
   ]
   const { bookId: _, periodId: _period, accountId: _account, propertyId: _property, ...others } = filter
-  const { kind, journalId, late: isLate, ...more } = others
-  const isCounted = Object.values(more).every((one) => one === undefined)
+  const { kind, journalId, late: isLate, from: _from, to: _to, ...more } = others
   const isOfKind = (kind ?? journalId ?? isLate) !== undefined
   // Lines are in the order of their entries; those of an account or a house have an index of their own.
   const isOfPlace = (filter.accountId ?? filter.propertyId) !== undefined
@@ -189,7 +229,19 @@ export const searchLines = async (
   const words =
     filter.q === undefined ? null : await findWords(trx, book.id, filter.q, { from, to: filter.to }, { memos: true })
   const { total } = seenBy(trx, scope)
-  const inYear = [...place, ...where('p.starts_on >= ?', year?.startsOn)]
+  // Balances tell the lines of an account, and counts those of kinds; neither tells both.
+  const isCounted =
+    Object.values(more).every((one) => one === undefined) && !(isOfKind && filter.accountId !== undefined)
+  const kept = (periods: readonly Part[]): Part =>
+    isOfKind
+      ? linesOfKind([
+          ...place,
+          ...periods,
+          ...where('l.kind = ?', kind),
+          ...where('l.journal_id = ?', journalId),
+          ...flag('l.late', isLate),
+        ])
+      : linesKept([...place, ...periods])
   const source = `journal_line l join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id`
   const conditions: Part[] = [
     ...place,
@@ -223,19 +275,16 @@ export const searchLines = async (
       joins: `left join account a on a.tenant_id = l.tenant_id and a.id = l.account_id
         left join journal_seal s on s.tenant_id = e.tenant_id and s.entry_id = e.id`,
       conditions,
-      total:
-        isCounted && !isOfKind
-          ? linesKept(inYear)
-          : isCounted && filter.accountId === undefined
-            ? linesOfKind([
-                ...inYear,
-                ...where('l.kind = ?', kind),
-                ...where('l.journal_id = ?', journalId),
-                ...flag('l.late', isLate),
-              ])
-            : words?.entryIds === null
-              ? countedTo(source, conditions)
-              : null,
+      total: !isCounted
+        ? words?.entryIds === null
+          ? countedTo(source, conditions)
+          : null
+        : filter.from === undefined && filter.to === undefined
+          ? kept(where('p.starts_on >= ?', year?.startsOn))
+          : linesWithin(
+              { kept, source, conditions, of: isOfPlace ? 'l' : 'e' },
+              { tenantId, bookId: book.id, from, to: filter.to },
+            ),
       order: `${day} desc, e.sequence desc, l.line_no`,
     },
     { page, limit },

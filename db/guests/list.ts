@@ -3,6 +3,7 @@ import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { withinTimes } from '../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import type { GuestRow } from '../rows.ts'
@@ -178,10 +179,10 @@ export const listGuests = async (trx: Trx, filter: GuestFilter) => {
         ...inScope(filter.scope, { propertyId: null }),
         ...where('g.id = any(?::uuid[])', found),
         ...where('? = any(g.tags)', filter.tag),
-        ...where('g.updated_at >= ?::timestamptz', filter.updatedSince),
         ...(filter.companyId === undefined ? [] : [withCompany(filter.scope, filter.companyId)]),
         ...(filter.blocked === undefined ? [] : [withBlock(inForce, filter.blocked)]),
       ],
+      days: withinTimes('g.updated_at', { from: filter.updatedSince }, '<='),
       order,
       around: withStays,
     },

@@ -8,6 +8,7 @@ import { contextOf, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
+import { withinDays } from '../lib/days.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
@@ -82,9 +83,8 @@ export const listCompensations = async (trx: Trx, filter: CompensationFilter) =>
         ...where('k.status = ?', filter.status),
         ...where('k.issue_id = ?', filter.issueId),
         ...where('k.reservation_id = ?', filter.reservationId),
-        ...where(`k.created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
-        ...where(`k.created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
       ],
+      days: withinDays('k.created_at', filter),
       order: `k.status <> 'proposed', k.created_at desc, k.id`,
     },
     filter,

@@ -83,13 +83,49 @@ export const countedFacts = {
 } as const satisfies Readonly<Record<string, CountedList>>
 export type CountedFact = keyof typeof countedFacts
 
-/** Lists whose rows are counted by a day as well, under the name `<list>_by_day`, and the other columns. */
-export const countedDays: Partial<Record<CountedList, readonly string[]>> = {
-  booking: ['property_id'],
-  issue: ['property_id', 'status', 'kind', 'escalated', 'recurring'],
-  lost_item: ['property_id', 'status'],
-  journal_entry: ['book_id', 'kind', 'journal_id', 'late'],
-}
+/**
+ * Lists whose rows are counted by the months of these columns as well, under the name `<list>_by_<column>` with the first day of the month, and the types of the
+ * columns: days are cut by UTC where they are times.
+ */
+export const countedMonths = {
+  booking: { created_at: 'time' },
+  issue: { created_at: 'time' },
+  lost_item: { at: 'time' },
+  journal_entry: { posting_date: 'date' },
+  reservation: { arrival: 'date', departure: 'date', updated_at: 'time' },
+  guest: { updated_at: 'time' },
+  waitlist_entry: { arrival: 'date' },
+  quote: { arrival: 'date' },
+  booking_group: { arrival: 'date', departure: 'date' },
+  unit_block: { from: 'date', to: 'date' },
+  unit_assignment: { starts_on: 'date', ends_on: 'date' },
+  rate_change: { created_at: 'time' },
+  business_day: { date: 'date' },
+  night_audit: { business_date: 'date' },
+  payment: { created_at: 'time' },
+  refund: { created_at: 'time' },
+  payout: { created_on: 'date' },
+  balance_transaction: { occurred_at: 'time' },
+  reconciliation: { date: 'date' },
+  message: { created_at: 'time' },
+  payable: { issued_on: 'date' },
+  payable_payment: { pay_on: 'date' },
+  purchase_order: { expected_on: 'date' },
+  receivable: { issued_on: 'date' },
+  receipt: { received_on: 'date' },
+  credit_note: { issued_on: 'date' },
+  fiscal_document: { created_at: 'time' },
+  entry_draft: { posting_date: 'date' },
+  exchange_rate: { date: 'date' },
+  report_run: { created_at: 'time' },
+  inventory_movement: { occurred_on: 'date' },
+  inventory_consumption: { business_date: 'date' },
+  cash_movement: { booked_on: 'date' },
+  cash_session: { business_date: 'date' },
+  bank_statement_line: { booked_on: 'date' },
+  pix_charge: { due_on: 'date' },
+  compensation: { created_at: 'time' },
+} as const satisfies Partial<Record<CountedList, Readonly<Record<string, 'date' | 'time'>>>>
 
 /** Lists of operators over all tenants, whose rows triggers count in `platform_count`, and the columns. */
 export const platformLists = {
@@ -110,19 +146,20 @@ export const countedBy = (table: string): CountedList | undefined =>
 
 type Kept = { counts: 'list_count' | 'platform_count'; list: string; columns: readonly string[] }
 
-/** The table of counts for the rows that a transaction sees, their name there and their columns, by day or not; null where they are not counted. */
-export const countsOf = (trx: AnyTrx, table: string, byDay: boolean): Kept | null => {
+/** The type of a column by whose months the rows of a table are counted. */
+export const monthsOf = (table: string, column: string): 'date' | 'time' | undefined => {
+  const counted: Readonly<Record<string, Readonly<Record<string, 'date' | 'time'>>>> = countedMonths
+  return counted[table]?.[column]
+}
+
+/** The table of counts for the rows that a transaction sees, their name there and their columns, by the months of a column or not; null where they are not counted. */
+export const countsOf = (trx: AnyTrx, table: string, byColumn?: string): Kept | null => {
   const isPlatform = contextOf(trx).tenantId === null
-  const lists: Readonly<Record<string, readonly string[]>> = isPlatform
-    ? byDay
-      ? {}
-      : platformLists
-    : byDay
-      ? countedDays
-      : countedLists
+  if (byColumn !== undefined && (isPlatform || monthsOf(table, byColumn) === undefined)) return null
+  const lists: Readonly<Record<string, readonly string[]>> = isPlatform ? platformLists : countedLists
   const columns = lists[table]
   if (columns === undefined) return null
-  const list = byDay ? `${table}_by_day` : table
+  const list = byColumn === undefined ? table : `${table}_by_${byColumn}`
   return isPlatform
     ? { counts: 'platform_count', list, columns }
     : { counts: 'list_count', list, columns: ['tenant_id', ...columns] }

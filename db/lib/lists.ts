@@ -4,8 +4,9 @@ import type { Condition } from './conditions.ts'
 import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import type { Table, TableName } from './models.ts'
-import { countedBy, countedLists } from './counts.ts'
+import { countedBy, countedLists, monthsOf } from './counts.ts'
 import type { CountedFact, CountedList } from './counts.ts'
+import { dayStart, wholeMonths } from './days.ts'
 import { limitOf } from './paging.ts'
 import type { Page, Paging, Sort } from './paging.ts'
 import { builder, columnOf, fill, place, queryOf, shaped } from './shapes.ts'
@@ -20,7 +21,10 @@ type Filter<Field extends string, Value> = {
   value?: Value
   /** Records are asked to have a fact or not to have it: `counted` is the list of those that have it, where such a list is kept. */
   fact?: { counted: CountedFact | undefined }
+  /** The field is from the value on, or until it: a list may be counted by its months. */
+  bound?: Bound
 }
+type Bound = 'from' | 'to'
 
 /** The field is the value. */
 export const equal = <Field extends string>(field: Field): Filter<Field, string | number | boolean> => ({
@@ -36,11 +40,25 @@ export const oneOf = <Field extends string>(field: Field): Filter<Field, readonl
 export const from = <Field extends string>(field: Field): Filter<Field, string | number | Date> => ({
   text: '?? >= ?',
   fields: [field],
+  bound: 'from',
 })
 /** The field is the value, or less or earlier. */
 export const until = <Field extends string>(field: Field): Filter<Field, string | number | Date> => ({
   text: '?? <= ?',
   fields: [field],
+  bound: 'to',
+})
+/** The time is in a day of UTC, or later. */
+export const fromDay = <Field extends string>(field: Field): Filter<Field, string> => ({
+  text: `?? >= ${dayStart.time}`,
+  fields: [field],
+  bound: 'from',
+})
+/** The time is in a day of UTC, or earlier. */
+export const untilDay = <Field extends string>(field: Field): Filter<Field, string> => ({
+  text: `?? < cast(cast(? as date) + 1 as timestamp) at time zone 'UTC'`,
+  fields: [field],
+  bound: 'to',
 })
 /** One of the fields contains the value; capitals do not matter. */
 export const contains = <Field extends string>(...fields: readonly Field[]): Filter<Field, string> => ({
@@ -97,10 +115,15 @@ type Part = {
   /** The fields that it looks at; null where its text names columns itself. */
   fields: readonly (string | null)[] | null
   fact?: { is: boolean; text: string; counted: CountedFact | undefined }
+  bound?: { end: Bound; field: string; value: unknown }
 }
 
 /** Its places in the order of its text: a field, or the value, under `name`. */
-const filterPart = (name: string, { text, fields, fact: asked }: Filter<string, unknown>, value: unknown): Part => {
+const filterPart = (
+  name: string,
+  { text, fields, fact: asked, bound }: Filter<string, unknown>,
+  value: unknown,
+): Part => {
   if (asked) {
     const is = value === true
     const made = { bindings: [], values: [], fields: null }
@@ -110,7 +133,24 @@ const filterPart = (name: string, { text, fields, fact: asked }: Filter<string, 
   const bindings = [...text.matchAll(/\\\?|\?\??/g)].flatMap(([found]) =>
     found === '??' ? [left.shift() ?? ''] : found === '?' ? [place(name)] : [],
   )
-  return { text, bindings, values: [[name, value]], fields: fields.length === 0 ? null : fields }
+  const ends = bound && { bound: { end: bound, field: fields[0] ?? '', value } }
+  return { text, bindings, values: [[name, value]], fields: fields.length === 0 ? null : fields, ...ends }
+}
+
+const firstMonth = 'the first whole month'
+const endMonth = 'the month after the whole ones'
+
+/** The months between bounds, as values of a text. */
+const monthValues = (parts: readonly Part[]): [string, unknown][] => {
+  const given = (end: Bound) => {
+    const value = parts.find(({ bound }) => bound?.end === end)?.bound?.value
+    return value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : undefined
+  }
+  const { from: first, to: last } = wholeMonths({ from: given('from'), to: given('to') })
+  return [
+    [firstMonth, first],
+    [endMonth, last],
+  ]
 }
 
 const scopePart = (scope: Condition, fields: Readonly<Record<string, string | null>>): Part => {
@@ -133,6 +173,27 @@ const allOf = (parts: readonly Part[]): [text: string, bindings: string[]] => [
   parts.flatMap(({ bindings }) => bindings),
 ]
 
+type Counting = {
+  sumOf: (list: string) => Knex.QueryBuilder
+  numberOf: (parts: readonly Part[]) => Knex.QueryBuilder
+}
+
+/** The number of records between bounds of one field: of whole months as it is kept, and of those that a bound cuts one by one. As `totalWithin` does it. */
+const withinMonths = (list: CountedList, parts: readonly Part[], { sumOf, numberOf }: Counting) => {
+  const bounds = parts.flatMap(({ bound }) => bound ?? [])
+  const field = bounds[0]?.field ?? ''
+  const type = monthsOf(list, columnOf(field))
+  if (type === undefined || bounds.some((bound) => bound.field !== field)) return null
+  const kept = sumOf(`${list}_by_${columnOf(field)}`)
+  const cuts = bounds.map(({ end }) => {
+    const [month, inside, outside] = end === 'from' ? [firstMonth, '>=', '<'] : [endMonth, '<', '>=']
+    void kept.whereRaw(`day ${inside} cast(? as date)`, [place(month)])
+    const cut = { text: `?? ${outside} ${dayStart[type]}`, bindings: [field, place(month)], values: [], fields: null }
+    return numberOf([...parts, cut])
+  })
+  return builder.select(builder.raw(`${['(?)', ...cuts.map(() => '(?)')].join(' + ')} as total`, [kept, ...cuts]))
+}
+
 /**
  * The number of records that have the facts asked for, less those of them that have one which is not; null where no kept sum tells the first. As `readPage`
  * does it.
@@ -142,17 +203,19 @@ const totalOf = (
   parts: readonly Part[],
   numberOf: (parts: readonly Part[]) => Knex.QueryBuilder,
 ) => {
-  const plain = parts.filter((part) => part.fact === undefined)
+  const bounds = parts.flatMap(({ bound }) => bound ?? [])
+  const plain = parts.filter((part) => part.fact === undefined && part.bound === undefined)
   const on = parts.filter((part) => part.fact?.is === true)
   const off = parts.flatMap((part) => (part.fact?.is === false ? [part.fact] : []))
   const [first] = on
   if (on.length > 1 || (first && first.fact?.counted === undefined)) return null
   if (!plain.every((part) => asksForCounted(list, part))) return null
-  const sumOf = (of: CountedFact | CountedList) =>
+  const sumOf = (of: string) =>
     builder('list_count')
       .where('list', builder.raw(`'${of}'`))
       .whereRaw(...allOf(plain))
       .select(builder.raw('coalesce(sum(n), 0)::bigint as total'))
+  if (bounds.length > 0) return parts.some((part) => part.fact) ? null : withinMonths(list, parts, { sumOf, numberOf })
   const kept = sumOf(first?.fact?.counted ?? list)
   if (off.length === 0) return kept
   const without = {
@@ -201,7 +264,11 @@ export const pageOf = <Name extends TableName, Row extends object, const Spec ex
     const { sort = [] } = asked as { sort?: Sort<string> }
     // Filters of two fields may have one text: the fields tell their queries apart.
     const conditions = parts.map(({ text, bindings }) => `${text} ${bindings.join()}`).join(' and ')
-    const values = new Map<string, unknown>([...parts.flatMap((part) => part.values), ['offset', (page - 1) * limit]])
+    const values = new Map<string, unknown>([
+      ...parts.flatMap((part) => part.values),
+      ...monthValues(parts),
+      ['offset', (page - 1) * limit],
+    ])
     const query = (of: readonly Part[] = parts) =>
       of.reduce((made, { text, bindings }) => made.whereRaw(text, bindings), queryOf(table))
     const numberOf = (of: readonly Part[]) => query(of).count({ total: '*' }).toKnexQuery()

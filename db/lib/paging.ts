@@ -4,7 +4,7 @@ import { prepared } from './connection.ts'
 import type { AnyTrx } from './connection.ts'
 import { asksForColumns, asksForCounted, countsOf } from './counts.ts'
 import type { Counted, CountedFact } from './counts.ts'
-import type { Days } from './days.ts'
+import type { Days, Term } from './days.ts'
 
 /** A part of a statement, with what its question marks stand for. */
 export type Part = { text: string; values: unknown[] }
@@ -77,7 +77,7 @@ type List = {
   conditions: readonly Part[]
   /** Facts that rows have or have not, which are counted by themselves. */
   facts?: readonly Fact[]
-  /** Further conditions, on a day by which the rows are counted as well. */
+  /** Further conditions, on a day by whose months the rows are counted as well. */
   days?: Days | undefined
   /** The counted table and its alias, given if `from` joins others to it and has one row for each of its rows all the same. */
   counted?: Counted
@@ -109,19 +109,50 @@ type Asked = {
   facts: readonly Fact[]
 }
 
-/** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
-const sumOf = (trx: AnyTrx, { counted, conditions, days }: Asked, of?: CountedFact): Part | null => {
-  const isByDay = days !== undefined && days.counts.length > 0
-  const kept = counted && countsOf(trx, counted.list, isByDay)
-  // Facts are not counted by day.
-  if (isByDay && of) return null
-  if (!counted || !kept || !asksForCounted(counted, kept.columns, conditions)) return null
-  const { as } = counted
-  const all = allOf([conditions, ...(days?.counts ?? [])])
+/** The number of rows within days: `kept` tells those of whole months, and null where it does not, `counted` those of months that are cut. */
+export const totalWithin = (
+  terms: readonly Term[],
+  kept: (term: Term) => Part | null,
+  counted: (cut: readonly Part[]) => Part,
+): Part | null => {
+  const parts = terms.flatMap((term) =>
+    [kept(term), ...term.cuts.map(counted)].map((part) => part && { ...part, sign: term.minus ? '-' : '+' }),
+  )
+  const known = parts.flatMap((part) => part ?? [])
+  if (known.length < parts.length) return null
   return {
-    text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? kept.list}' and ${all.text}`,
-    values: all.values,
+    text: `select ${known.map(({ sign, text }) => `${sign} (${text})`).join(' ')} as total`,
+    values: known.flatMap(({ values }) => values),
   }
+}
+
+/** The number of rows under conditions, one by one. */
+export const numberOf = ({ text, values }: Part, conditions: readonly Part[]): Part => {
+  const given = allOf(conditions)
+  return { text: `select count(*) from ${text} where ${given.text}`, values: [...values, ...given.values] }
+}
+
+/** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
+const sumOf = (trx: AnyTrx, { counted, conditions, days, source }: Asked, of?: CountedFact): Part | null => {
+  if (!counted) return null
+  const { as, list } = counted
+  const sum = (column: string | undefined, whole: readonly Part[]): Part | null => {
+    const kept = countsOf(trx, list, column)
+    if (!kept || !asksForCounted(counted, kept.columns, conditions)) return null
+    const all = allOf([conditions, ...whole])
+    return {
+      text: `select coalesce(sum(${as}.n), 0)::bigint as total from ${kept.counts} ${as} where ${as}.list = '${of ?? kept.list}' and ${all.text}`,
+      values: all.values,
+    }
+  }
+  if (days === undefined || days.rows.length === 0) return sum(undefined, [])
+  // Facts are not counted by months.
+  if (days.terms === null || of) return null
+  return totalWithin(
+    days.terms,
+    ({ column, whole }) => sum(column, whole),
+    (cut) => numberOf(source, [conditions, ...cut]),
+  )
 }
 
 /** The sum of a list that is kept under a name of its own, by columns that its conditions name under the alias; null where these ask for more. */
@@ -146,11 +177,11 @@ const totalOf = (trx: AnyTrx, asked: Asked): Part | null => {
   const kept = isKept ? sumOf(trx, asked, on[0]?.counted) : null
   if (kept === null || off.length === 0) return kept
   const rest = off[0]?.counted && on.length === 0 && off.length === 1 ? sumOf(trx, asked, off[0].counted) : null
-  const having = allOf([conditions, ...(days?.rows ?? []), ...conditionsOf(on)])
-  const less = rest ?? {
-    text: `select count(*) from ${source.text} where ${having.text} and (${off.map(({ text }) => `(${text})`).join(' or ')})`,
-    values: [...source.values, ...having.values, ...off.flatMap(({ values }) => values)],
+  const without = {
+    text: `(${off.map(({ text }) => `(${text})`).join(' or ')})`,
+    values: off.flatMap(({ values }) => values),
   }
+  const less = rest ?? numberOf(source, [conditions, ...(days?.rows ?? []), ...conditionsOf(on), without])
   return { text: `select (${kept.text}) - (${less.text}) as total`, values: [...kept.values, ...less.values] }
 }
 

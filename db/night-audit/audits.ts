@@ -3,6 +3,7 @@ import { always, whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onDays } from '../lib/days.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import type { NightAuditCheckpointRow, NightAuditRow } from '../rows.ts'
@@ -50,9 +51,8 @@ export const listNightAudits = (trx: Trx, { scope, ...filter }: Filter) =>
         ...inScope(scope, 'property_id'),
         ...where('property_id = ?', filter.propertyId),
         ...where('status = ?', filter.status),
-        ...where('business_date >= ?::date', filter.from),
-        ...where('business_date <= ?::date', filter.to),
       ],
+      days: onDays('business_date', filter),
       order: 'business_date desc, id desc',
     },
     filter,

@@ -3,6 +3,7 @@ import { notFound } from '../../config/errors.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { withinTimes } from '../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Page, Paging, Sort } from '../lib/paging.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -123,9 +124,8 @@ export const listMessages = async (trx: Trx, filter: Filter): Promise<Page<Messa
         ),
         ...where(isOfGuest('m.guest_id'), guestId),
         ...where('m.kind = ?', wanted),
-        ...where(`m.created_at >= ?::timestamptz`, from),
-        ...where(`m.created_at <= ?::timestamptz`, to),
       ],
+      days: withinTimes('m.created_at', { from, to }, '<='),
       order: orderBy(sort, sortColumns, 'm.id'),
     },
     { page, limit },

@@ -10,7 +10,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
-import { equal, matching, pageOf } from '../lib/lists.ts'
+import { equal, fromDay, pageOf, untilDay } from '../lib/lists.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
 import { unsealBytes, sealBytes } from '../lib/sealing/index.ts'
 import type { Asked, Sight } from './reading.ts'
@@ -28,8 +28,8 @@ export const listRuns = pageOf(ReportRun, {
     scheduleId: equal('scheduleId'),
     status: equal('status'),
     requestedBy: equal('createdBy'),
-    from: matching<string>(`created_at >= cast(cast(? as date) as timestamp) at time zone 'UTC'`),
-    to: matching<string>(`created_at < cast(cast(? as date) + 1 as timestamp) at time zone 'UTC'`),
+    from: fromDay('createdAt'),
+    to: untilDay('createdAt'),
   },
   scope: { createdBy: 'createdBy', propertyId: null },
 })

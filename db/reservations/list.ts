@@ -1,8 +1,12 @@
+import { mostStayNights } from '../../config/limits.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
+import { addDays } from '../../config/time.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onDays, overDays, withinDays, withinTimes } from '../lib/days.ts'
+import type { Days } from '../lib/days.ts'
 import { findGuests } from '../guests/index.ts'
 import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
@@ -52,18 +56,20 @@ const columns: Record<(typeof sortFields)[number], string> = {
   number: 'b.number',
 }
 
-const dates = ({ dateField, startDate, endDate }: ReservationFilter): Part[] => {
-  const [from, until] = {
-    // A stay spends a night within: the night of `startDate` counts, and so does that of `endDate`.
-    stay: ['r.departure > ?::date', 'r.arrival <= ?::date'],
-    arrival: ['r.arrival >= ?::date', 'r.arrival <= ?::date'],
-    departure: ['r.departure >= ?::date', 'r.departure <= ?::date'],
-    created: [
-      `r.created_at >= ?::date::timestamp at time zone 'UTC'`,
-      `r.created_at < (?::date + 1)::timestamp at time zone 'UTC'`,
-    ],
-  }[dateField] as [string, string]
-  return [...where(from, startDate), ...where(until, endDate)]
+const isOnDays = ({ startDate, endDate }: ReservationFilter) => (startDate ?? endDate) !== undefined
+
+/**
+ * Days of stays: a stay spends a night within, so the night of `startDate` counts, and so does that of `endDate`. Without days stays are counted by their last
+ * changes.
+ */
+const daysOf = (filter: ReservationFilter): Days => {
+  const { dateField, startDate, endDate, updatedSince } = filter
+  if (!isOnDays(filter)) return withinTimes('r.updated_at', { from: updatedSince }, '<=')
+  const asked = { from: startDate, to: endDate }
+  if (dateField === 'created') return withinDays('r.created_at', asked)
+  if (dateField !== 'stay') return onDays(`r.${dateField}`, asked)
+  const before = endDate === undefined ? undefined : addDays(endDate, 1)
+  return overDays({ first: 'r.arrival', end: 'r.departure', mostDays: mostStayNights }, { after: startDate, before })
 }
 
 /** Finds stays by what staff types: its number, the guest's name, an external number, the name of a unit. Each uses its own index. */
@@ -107,8 +113,7 @@ const conditionsOf = async (trx: Trx, filter: ReservationFilter): Promise<Part[]
     ...where('b.agency_id = ?', filter.agencyId),
     ...inScope(filter.scope, 'r.property_id'),
     ...where('r.status = any(?)', filter.status),
-    ...dates(filter),
-    ...where('r.updated_at >= ?::timestamptz', filter.updatedSince),
+    ...(isOnDays(filter) ? where('r.updated_at >= ?::timestamptz', filter.updatedSince) : []),
     ...where(isGuestStay, filter.guestId),
     ...where(
       `r.id in (select a.reservation_id from unit_assignment a where a.unit_id = ? and a.status <> 'released')`,
@@ -206,6 +211,7 @@ export const listReservations = async (trx: Trx, filter: ReservationFilter) => {
       from: ['reservation r', ...joins].join(' '),
       conditions,
       counted: { list: 'reservation', as: 'r' },
+      days: daysOf(filter),
       order,
     },
     filter,

@@ -10,6 +10,7 @@ import { sum } from '../lib/amounts.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { contextOf, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
+import { onDays } from '../lib/days.ts'
 import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import { insertRow } from '../lib/records.ts'
@@ -218,9 +219,8 @@ export const listQuotes = async (trx: Trx, filter: QuoteFilter) => {
         ...(filter.status === undefined ? [] : [{ text: ofStatus[filter.status], values: [] }]),
         ...where(isOfGuest('q.guest_id'), filter.guestId),
         ...where('q.company_id = ?', filter.companyId),
-        ...where('q.arrival >= ?::date', filter.arrivalFrom),
-        ...where('q.arrival <= ?::date', filter.arrivalTo),
       ],
+      days: onDays('q.arrival', { from: filter.arrivalFrom, to: filter.arrivalTo }),
       total: totalOf(filter, houses),
       order: orderBy(filter.sort, quoteSorts, 'q.id'),
     },

@@ -14,6 +14,7 @@ import { prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { emit, sentFields } from '../lib/events.ts'
 import { lifecycle } from '../lib/lifecycle.ts'
+import { onDays } from '../lib/days.ts'
 import { flag, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Sort } from '../lib/paging.ts'
 import { changeRow, expression, insertRow, readRow } from '../lib/records.ts'
@@ -186,10 +187,9 @@ export const listWaitlist = async (trx: Trx, { status = 'waiting', matched, ...f
         ...where('w.property_id = ?', filter.propertyId),
         ...where('w.status = ?', status),
         ...flag('w.matched', matched),
-        ...where('w.arrival >= ?::date', filter.arrivalFrom),
-        ...where('w.arrival <= ?::date', filter.arrivalTo),
         ...where(isOfGuest('w.guest_id'), filter.guestId),
       ],
+      days: onDays('w.arrival', { from: filter.arrivalFrom, to: filter.arrivalTo }),
       order: `w.matched_at is null, ${orderBy(filter.sort, waitlistSorts, 'w.created_at, w.id')}`,
     },
     filter,

@@ -56,6 +56,18 @@ describe('slips and Pix codes of bills', function () {
   const one = (more: { boletoLine?: string; pixCode?: string }) => billOf([{ dueOn: dueOn(), amount: 500, ...more }])
   const fieldsOf = (reply: Parsed) => (reply.errors as Parsed[]).map(({ field }) => field)
 
+  it('lists a bill under the days of an installment, and not under those between two', async () => {
+    const days = [a.on('03-20'), a.on('05-20')].map((day) => ({ dueOn: day, amount: 400 }))
+    const { id } = await a.good(a.finance, 'POST', bills, billOf(days))
+    const isListed = async (from: string, to: string): Promise<boolean> => {
+      const { data } = await a.good(a.finance, 'GET', `${bills}?dueFrom=${a.on(from)}&dueTo=${a.on(to)}&limit=100`)
+      return (data as Parsed[]).some((bill) => bill.id === id)
+    }
+    expect(await isListed('03-20', '03-20')).to.equal(true)
+    expect(await isListed('05-01', '05-31')).to.equal(true)
+    expect(await isListed('03-21', '05-19')).to.equal(false)
+  })
+
   it('stand with their own installment where two are due on one day', async () => {
     const [small, large] = [slipOf(1, 300), slipOf(2, 700)]
     const made = await a.good(

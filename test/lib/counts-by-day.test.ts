@@ -74,6 +74,35 @@ describe('Lists of days', function () {
     await expectRight()
   })
 
+  it('have issues of any days, at the ends of months and within one', async () => {
+    const { data } = done(await owner.get('issues/categories?limit=1'))
+    const issue = { propertyId: house.propertyId, categoryId: data[0].id, title: 'A noise' }
+    const times = [
+      '2025-12-31 23:59:59.999999',
+      '2026-01-01 00:00:00',
+      '2026-01-15 12:00:00',
+      '2026-01-31 23:59:59.999999',
+      '2026-02-01 00:00:00',
+      '2026-02-28 08:00:00',
+      '2026-03-01 00:00:00',
+    ]
+    for (const time of times) {
+      const { id } = done(await owner.send('POST', 'issues', issue), 201)
+      await rows(`update issue set created_at = timestamptz '${time}+00' where id = :id`, { id })
+    }
+    await expectRight()
+    const days = ['2025-12-31', '2026-01-01', '2026-01-15', '2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01']
+    const among = (from: string, to: string) =>
+      times.filter((time) => time.slice(0, 10) >= from && time.slice(0, 10) <= to).length
+    for (const [at, from] of days.entries()) {
+      await forgetLimits(world)
+      expect(await totalOf(`issues?from=${from}`), from).to.equal(among(from, '2090-01-01'))
+      expect(await totalOf(`issues?to=${from}`), from).to.equal(among('2001-01-01', from))
+      for (const to of days.slice(at))
+        expect(await totalOf(`issues?from=${from}&to=${to}`), `${from} ${to}`).to.equal(among(from, to))
+    }
+  })
+
   it('have deliveries to the moment, at the ends of days that are cut and within one', async () => {
     await grantWebhooks(house.tenantId)
     const { webhookDeliveryId: id } = await makeDelivery(house)

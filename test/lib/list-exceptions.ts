@@ -69,3 +69,9 @@ export const short: Readonly<Record<string, string>> = {
   'webhookEndpoints.list': 'a house sets it up',
   'webhooks.eventTypes': 'the operator of the service sets it up',
 }
+
+/** Lists whose totals made rows do not have. */
+export const untold: Readonly<Record<string, string>> = {
+  'ledgerLines.list':
+    'balances of periods tell them, which made lines are not in; lines of days are tested with the ledger',
+}

@@ -18,13 +18,14 @@ export type ListRoute = (typeof lists)[number]
 const noRecord = 'b0000000-0000-4000-8000-0000000000ff'
 const [before, after] = ['2001-01-01', '2090-01-01']
 
-const values = (name: string, { enum: choices, format }: Field, given: Given): string[] => {
+const values = (name: string, { enum: choices, format, pattern }: Field, given: Given): string[] => {
   if (name === 'q') return ['zzqxv']
   if (name === 'propertyId' || name === 'bookId') return [given[name]]
   if (format === 'uuid4') return [noRecord]
   if (name === 'asOf') return [given.yesterday]
   if (format === 'day' && /from$|^startDate$/i.test(name)) return [after]
   if (format === 'day' && /to$|^endDate$/i.test(name)) return [before]
+  if (name === 'status' && pattern?.includes('confirmed')) return ['confirmed']
   // Made rows have the first of a column; of the last there is none.
   return (name === 'status' || name === 'kind') && choices ? [...new Set([choices[0]!, choices.at(-1)!])] : []
 }
@@ -58,19 +59,86 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   'suppressions.list': ['lifted'],
 }
 
-/** Lists that are asked for all of their last year or of what came until now, by the filters that say so: most made rows are of these days. */
-const wide: Readonly<Record<string, readonly string[]>> = {
-  'bookings.list': ['createdFrom', 'createdTo'],
-  'issues.list': ['from', 'to'],
-  'ledgerEntries.list': ['from'],
-  'webhookDeliveries.list': ['from', 'to'],
+/** The first and the last day of a list that is asked for all of its last year and of what is to come: most made rows are of these days. */
+const widest = { from: -365, to: 365 }
+const week = { from: -47, to: -41 }
+/** Days that cut months, on both sides of others that are whole, and a few. */
+const cuts = [{ from: -80, to: -10 }, week]
+
+/** Lists whose days are bounded, and the most that they answer. */
+const bounded: Readonly<Record<string, { from: number; to: number }>> = {
+  'reports.generalLedger': { from: -365, to: 30 },
+  'reports.journal': { from: -365, to: 30 },
+  'auditLog.list': { from: -90, to: 1 },
+  'superuser.auditLog.list': { from: -90, to: 1 },
 }
 
-const wideOf = ({ id, query }: ListRoute, today: string): string[] =>
-  (wide[id] ?? []).map((name, at) => {
-    const day = addDays(today, at === 0 ? -365 : 2)
-    return `&${name}=${fieldsOf(query).fields[name]?.format === 'day' ? day : `${day}T12:00:00Z`}`
+/** Lists of what is to come, that are asked for it by a first day. */
+const coming: ReadonlySet<string> = new Set([
+  'reservations.list',
+  'groups.list',
+  'quotes.list',
+  'waitlist.list',
+  'unitBlocks.list',
+  'unitAssignments.list',
+  'purchaseOrders.list',
+])
+
+/** Lists that a wide range of days still makes grow, by the name of its first day: they are asked for a week. */
+const growing: Readonly<Record<string, string>> = {
+  'superuser.invoices.list from': 'a tenant has one a month',
+  'guestRegistrations.list arrivalFrom': 'the arrival is that of the stay, which changes without its forms',
+  'payables.list dueFrom': 'a bill is due on the days of its installments',
+  'receivables.list dueFrom': 'a document is due on the days of its installments',
+}
+
+/** Filters by a first and a last day, or time. */
+const pairsOf = ({ query }: ListRoute): [from: string, to: string][] => {
+  const { fields } = fieldsOf(query)
+  return Object.keys(fields).flatMap((name): [string, string][] => {
+    const to = name
+      .replace(/From$/, 'To')
+      .replace(/^from$/, 'to')
+      .replace(/^startDate$/, 'endDate')
+    const isDays = /^(day|instant)$/.test(fields[name]?.format ?? '')
+    return to !== name && to in fields && isDays ? [[name, to]] : []
   })
+}
+
+const askedOn = ({ query }: ListRoute, name: string, day: string): string =>
+  `&${name}=${fieldsOf(query).fields[name]?.format === 'day' ? day : `${day}T12:00:00Z`}`
+
+const wideOf = (list: ListRoute, today: string, beside: readonly string[]): string[] => {
+  const { from, to } = bounded[list.id] ?? widest
+  const on = (name: string, days: number) => askedOn(list, name, addDays(today, days))
+  const changed = 'updatedSince' in fieldsOf(list.query).fields ? [on('updatedSince', from)] : []
+  const within = pairsOf(list).flatMap(([first, last]) => {
+    if (`${list.id} ${first}` in growing) return [`${on(first, week.from)}${on(last, week.to)}`]
+    const [since, till] = [on(first, from), on(last, to)]
+    return [
+      ...(coming.has(list.id) ? [askedOn(list, first, today)] : []),
+      // Without the other day a list whose days are bounded takes one of its own.
+      ...(list.id in bounded ? [] : [since, till]),
+      ...['', ...beside].map((more) => `${more}${since}${till}`),
+    ]
+  })
+  return [...within, ...changed]
+}
+
+/** Queries of a list by days that cut what is counted of it, alone and beside a house. */
+export const cutsOf = (list: ListRoute, { propertyId, today }: Pick<Given, 'propertyId' | 'today'>): string[] => {
+  const { fields, required } = fieldsOf(list.query)
+  const house = 'propertyId' in fields ? `&propertyId=${propertyId}` : ''
+  const always = required.includes('propertyId') ? house : ''
+  return pairsOf(list).flatMap(([first, last]) =>
+    cuts.flatMap(({ from, to }) => {
+      const [since, till] = [askedOn(list, first, addDays(today, from)), askedOn(list, last, addDays(today, to))]
+      return [since, till, `${since}${till}`, ...(house === always ? [] : [`${house}${since}${till}`])].map(
+        (one) => `${always}${one}`,
+      )
+    }),
+  )
+}
 
 /**
  * Queries of a list by the filters that people use: none, the house, the book, the state, the kind, one record, days, flags, and words that few have;
@@ -94,7 +162,7 @@ export const queriesOf = (list: ListRoute, given: Given): string[] => {
   const flagged = (flags[id] ?? []).flatMap((flag) =>
     ['', ...beside].flatMap((more) => [`${more}&${flag}=true`, `${more}&${flag}=false`]),
   )
-  return ['', ...filters, ...flagged, ...wideOf(list, given.today)].map((one) => `${always}${one}`)
+  return ['', ...filters, ...flagged, ...wideOf(list, given.today, beside)].map((one) => `${always}${one}`)
 }
 
 /** Orders of a list, by its refusal of one that it does not have. */

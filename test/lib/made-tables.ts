@@ -153,7 +153,11 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
     status: `case when ${few} then 'received' else 'completed' end`,
   },
   payment_exception: { kind: `'outcome_unknown'` },
-  housekeeping_task: { kind: `'departure'`, status: `'open'` },
+  housekeeping_task: {
+    kind: `'departure'`,
+    status: `'open'`,
+    unit_id: '(select u.id from unit u order by u.id limit 1)',
+  },
   // Facts that are true of half of the rows.
   suppression: { kind: `'email'`, lifted_at: `case when n % 2 = 0 then now() end` },
   conversation: { kind: `'email'` },
@@ -161,8 +165,8 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   // Issues and items that are open are a list of work.
   issue: { status: `case when n % 50 = 0 then 'open' else 'closed' end`, escalation: 'n % 2', recurring: 'n % 2 = 1' },
   // Of bills and documents that were paid, whose schedule was another long ago; credits and receipts that were used.
-  payable_installment: { settled: 'one.amount', versions: replanned },
-  receivable_installment: { settled: 'one.amount', versions: replanned },
+  payable_installment: { settled: 'one.settled + one.open', versions: replanned },
+  receivable_installment: { settled: 'one.settled + one.open', versions: replanned },
   supplier_credit: { applied: `case when ${few} then 0 else one.amount - one.refunded end` },
   receipt: {
     allocated: `case when ${few} then 0 else 1 end`,

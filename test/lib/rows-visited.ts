@@ -41,6 +41,8 @@ export const visited = (node: Node): number => {
 
 export type Visits = {
   of: (tenantId: string | null, asked: readonly Asked[]) => Promise<number>
+  /** The number of rows that the statement of a page of so many finds without its limit; null where none of the statements is one. */
+  found: (tenantId: string | null, asked: readonly Asked[], limit: number) => Promise<number | null>
   end: () => Promise<void>
 }
 
@@ -53,13 +55,19 @@ export const rowsVisited = async (of: Database): Promise<Visits> => {
   const service = new Client({ connectionString: of.url })
   await service.connect()
   const known = new Map<string, number>()
-  const visit = async (tenantId: string | null, { sql, bindings }: Asked, sort: 'on' | 'off'): Promise<number> => {
+  const begin = async (tenantId: string | null) => {
     await service.query('begin')
+    await service.query(`select set_config('app.tenant_id', $1, true), set_config('app.scope', $2, true)`, [
+      tenantId ?? '',
+      tenantId === null ? 'platform' : '',
+    ])
+  }
+  const visit = async (tenantId: string | null, { sql, bindings }: Asked, sort: 'on' | 'off'): Promise<number> => {
+    await begin(tenantId)
     await service.query(
-      `select set_config('app.tenant_id', $1, true), set_config('app.scope', $2, true), set_config('enable_seqscan', 'off', true),
-         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-         set_config('enable_sort', $3, true)`,
-      [tenantId ?? '', tenantId === null ? 'platform' : '', sort],
+      `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+         set_config('enable_mergejoin', 'off', true), set_config('enable_sort', $1, true)`,
+      [sort],
     )
     const { rows } = await service.query<{ 'QUERY PLAN': { Plan: Node }[] }>(
       `explain (analyze, timing off, format json) ${sql}`,
@@ -82,6 +90,16 @@ export const rowsVisited = async (of: Database): Promise<Visits> => {
         most = Math.max(most, visits)
       }
       return most
+    },
+    found: async (tenantId, asked, limit) => {
+      const end = new RegExp(`limit ${limit}$`)
+      const [page, ...others] = asked.filter((one) => end.test(one.sql))
+      if (page === undefined || others.length > 0) return null
+      await begin(tenantId)
+      const text = `select count(*)::int as n from (${page.sql.replace(end, '')}) x`
+      const { rows } = await service.query<{ n: number }>(text, [...(page.bindings ?? [])])
+      await service.query('rollback')
+      return rows[0]?.n ?? 0
     },
     end: () => service.end(),
   }

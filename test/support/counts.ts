@@ -1,5 +1,5 @@
 import { sql } from '../../db/lib/connection.ts'
-import { countedDays, countedFacts, countedLists, platformLists } from '../../db/lib/counts.ts'
+import { countedFacts, countedLists, countedMonths, platformLists } from '../../db/lib/counts.ts'
 import type { CountedFact } from '../../db/lib/counts.ts'
 
 const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
@@ -18,13 +18,17 @@ const wrongOfPlatform = Object.entries({ ...platformLists, audit_entry: ['day'] 
       group by of_all${by} having sum(n) <> 0`
 })
 
+const monthOf = (column: string, type: string) =>
+  `date_trunc('month', ${column}${type === 'time' ? ` at time zone 'UTC'` : '::timestamp'})::date`
+
 type Source = { columns: readonly string[]; from: string }
 
 /** Lists that are counted by more than columns of one table: the rows that are counted, with the columns by which they are. */
 const derived: Readonly<Record<string, Source>> = {
   journal_entry_of_house: {
-    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'late'],
-    from: `(select distinct l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, e.late, l.entry_id from journal_line l
+    columns: ['property_id', 'book_id', 'kind', 'journal_id', 'late', 'day'],
+    from: `(select distinct l.tenant_id, l.property_id, l.book_id, e.kind, e.journal_id, e.late, l.entry_id,
+        ${monthOf('e.posting_date', 'date')} as day from journal_line l
       join journal_entry e on e.tenant_id = l.tenant_id and e.id = l.entry_id where l.property_id is not null)`,
   },
   webhook_delivery: {
@@ -81,19 +85,18 @@ const facts: Readonly<Record<CountedFact, string>> = {
   payment_unallocated: `status = 'captured' and captured_amount > allocated_amount + refund_reserved`,
 }
 
-const days: Readonly<Record<string, string>> = {
-  booking: `(created_at at time zone 'UTC')::date`,
-  issue: `(created_at at time zone 'UTC')::date`,
-  lost_item: `(at at time zone 'UTC')::date`,
-  journal_entry: 'posting_date',
-}
+/** Lists that are counted by the months of a day as well. */
+const monthly = Object.entries(countedMonths).flatMap(([list, days]) =>
+  Object.entries(days).map(([column, type]) => {
+    const columns = countedLists[list as keyof typeof countedMonths]
+    const from = `(select ${['tenant_id', ...columns].join(', ')}, ${monthOf(`"${column}"`, type)} as day from ${list})`
+    return [`${list}_by_${column}`, { columns: [...columns, 'day'], from }] as const
+  }),
+)
 
 /** Lists of tenants, by their names. */
 const sources: readonly (readonly [list: string, source: Source])[] = [
-  ...Object.entries(countedDays).map(([list, columns]) => {
-    const from = `(select tenant_id, ${columns.join(', ')}, ${days[list]} as day from ${list})`
-    return [`${list}_by_day`, { columns: [...columns, 'day'], from }] as const
-  }),
+  ...monthly,
   ...Object.entries(countedLists).map(([list, columns]) => [list, { columns, from: list }] as const),
   ...Object.entries(derived),
   ...Object.entries(countedFacts).map(([list, table]) => {
@@ -133,7 +136,7 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   quote_unused: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'quote_unused', :propertyId, '2026-01-01', 2)`,
   journal_line: `insert into list_count (tenant_id, list, property_id, kind, n) values (:tenantId, 'journal_line', :propertyId, 'standard', 1)`,
   payable_held: `insert into list_count (tenant_id, list, property_id, status, kind, n) values (:tenantId, 'payable_held', :propertyId, 'draft', 'bill', 1)`,
-  booking_by_day: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'booking_by_day', :propertyId, '2026-01-01', 1)`,
+  booking_by_created_at: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'booking_by_created_at', :propertyId, '2026-01-01', 1)`,
   webhook_delivery_by_day: `insert into list_count (tenant_id, list, property_id, day, month, n)
     values (:tenantId, 'webhook_delivery_by_day', :propertyId, '2026-01-02', '2026-01-01', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,

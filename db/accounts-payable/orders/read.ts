@@ -1,6 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Part } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
@@ -80,14 +81,13 @@ export const listOrders = async (trx: Trx, filter: OrderFilter) =>
         ...where('o.status = ?', filter.status),
         ...where('o.supplier_id = ?', filter.supplierId),
         ...where('o.property_id = ?', filter.propertyId),
-        ...where('o.expected_on >= ?', filter.expectedFrom),
-        ...where('o.expected_on <= ?', filter.expectedTo),
         ...where(
           `exists (select from purchase_order_line l where l.tenant_id = o.tenant_id and l.purchase_order_id = o.id and l.inventory_item_id = ?)`,
           filter.inventoryItemId,
         ),
         ...(filter.q === undefined ? [] : [await withWords(trx, filter.q)]),
       ],
+      days: onDays('o.expected_on', { from: filter.expectedFrom, to: filter.expectedTo }),
       order: 'o.created_at desc, o.id',
     },
     filter,

@@ -1,10 +1,13 @@
+import { dueWithin } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { fact, inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
 import { byIds, idsLike, partly } from '../../lib/words.ts'
 import type { PayableRecord } from '../models.ts'
+import { payableSide } from '../side.ts'
 
 export const payableSorts = { issuedOn: 'p.issued_on', createdAt: 'p.created_at', gross: 'p.gross', open: 'p.open' }
 export type PayableListed = PayableRecord & {
@@ -31,9 +34,6 @@ export type PayableFilter = Paging & {
   scope: Condition
   sort: Sort<keyof typeof payableSorts>
 }
-
-const dueIn = (comparison: string) =>
-  `exists (select from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
 
 /** Bills that wait for an approval of the caller (G21): of a band of theirs, not of their own making, and not approved by them yet. */
 const isAwaiting = `p.status = 'awaiting_approval' and coalesce(cast(? as text) = any(p.approval_roles), false)
@@ -64,10 +64,7 @@ export const listPayables = async (
         ...where('p.kind = ?', filter.kind),
         ...where('p.property_id = ?', filter.propertyId),
         ...where('p.book_id = ?', filter.bookId),
-        ...where(dueIn('>='), filter.dueFrom),
-        ...where(dueIn('<='), filter.dueTo),
-        ...where('p.issued_on >= ?', filter.issuedFrom),
-        ...where('p.issued_on <= ?', filter.issuedTo),
+        ...dueWithin(payableSide, filter),
         ...where('upper(p.number) = upper(?)', filter.number),
         ...where(
           `exists (select from payable_line l where l.tenant_id = p.tenant_id and l.payable_id = p.id and l.cost_center_id = ?)`,
@@ -89,6 +86,7 @@ export const listPayables = async (
               ),
             ]),
       ],
+      days: onDays('p.issued_on', { from: filter.issuedFrom, to: filter.issuedTo }),
       facts: [
         ...fact(filter.awaitingMe, isAwaiting, { values: [role, me, me] }),
         ...fact(filter.onHold, 'p.on_hold', { counted: 'payable_held' }),

@@ -1,6 +1,7 @@
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { readRow } from '../../lib/records.ts'
+import { onDays } from '../../lib/days.ts'
 import { readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { PayablePayment } from '../models.ts'
@@ -54,11 +55,10 @@ export const listPayments = (trx: Trx, filter: PaymentFilter) =>
         ...where('y.method = ?', filter.method),
         ...where('y.book_id = ?', filter.bookId),
         ...where('y.cash_account_id = ?', filter.cashAccountId),
-        ...where('y.pay_on >= ?', filter.payOnFrom),
-        ...where('y.pay_on <= ?', filter.payOnTo),
         ...where(withItem('x.supplier_id = ?'), filter.supplierId),
         ...where(withItem('x.installment_id = ?'), filter.installmentId),
       ],
+      days: onDays('y.pay_on', { from: filter.payOnFrom, to: filter.payOnTo }),
       order: 'y.pay_on desc, y.created_at desc, y.id',
     },
     filter,

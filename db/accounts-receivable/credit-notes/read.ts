@@ -1,6 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
@@ -29,9 +30,8 @@ export const listCreditNotes = (trx: Trx, filter: CreditNoteFilter) =>
         ...where('n.customer_id = ?', filter.customerId),
         ...where('n.receivable_id = ?', filter.receivableId),
         ...where('n.book_id = ?', filter.bookId),
-        ...where('n.issued_on >= ?', filter.from),
-        ...where('n.issued_on <= ?', filter.to),
       ],
+      days: onDays('n.issued_on', filter),
       order: 'n.issued_on desc, n.created_at desc, n.id',
     },
     filter,

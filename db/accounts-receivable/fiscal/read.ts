@@ -4,6 +4,7 @@ import type { Numbered } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { withinDaysOf } from '../../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
 import { FiscalDocument } from './models.ts'
@@ -48,11 +49,6 @@ export const listFiscal = (trx: Trx, filter: FiscalFilter): Promise<Page<FiscalL
         ...where('d.receivable_id = ?', filter.receivableId),
         ...where('d.folio_id = ?', filter.folioId),
         ...where('d.book_id = ?', filter.bookId),
-        // Bounds that an index serves, before those of the zone of each book.
-        ...where(`d.created_at >= (cast(? as date) - 1)::timestamp at time zone 'UTC'`, filter.from),
-        ...where(`d.created_at < (cast(? as date) + 2)::timestamp at time zone 'UTC'`, filter.to),
-        ...where('d.created_at >= cast(? as date)::timestamp at time zone b.time_zone', filter.from),
-        ...where('d.created_at < (cast(? as date) + 1)::timestamp at time zone b.time_zone', filter.to),
         ...where('d.rps_number = ?', filter.rpsNumber),
         ...(filter.q === undefined
           ? []
@@ -63,6 +59,7 @@ export const listFiscal = (trx: Trx, filter: FiscalFilter): Promise<Page<FiscalL
               },
             ]),
       ],
+      days: withinDaysOf('b.time_zone', 'd.created_at', filter),
       order: orderBy(filter.sort, fiscalSorts, 'd.id', ['rpsNumber', 'total']),
     },
     filter,

@@ -2,6 +2,7 @@ import { maskDocument } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { fact, inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { readRow } from '../../lib/records.ts'
@@ -67,8 +68,6 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
         ...where('r.customer_id = ?', filter.customerId),
         ...where('r.cash_account_id = ?', filter.cashAccountId),
         ...where('r.source_type = ?', filter.sourceType),
-        ...where('r.received_on >= ?', filter.from),
-        ...where('r.received_on <= ?', filter.to),
         ...where('r.amount = ?', filter.amount),
         ...(term === undefined
           ? []
@@ -79,6 +78,7 @@ export const listReceipts = async (trx: Trx, filter: ReceiptFilter, sight: Recei
               ),
             ]),
       ],
+      days: onDays('r.received_on', filter),
       facts: [
         ...fact(filter.unidentified, isUnidentified, { counted: 'receipt_unidentified' }),
         ...fact(filter.available, isAvailable, { counted: 'receipt_available' }),

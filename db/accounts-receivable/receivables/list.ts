@@ -1,12 +1,14 @@
-import { searchTerm } from '../../documents/index.ts'
+import { dueWithin, searchTerm } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { fact, inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Sort } from '../../lib/paging.ts'
 import { byIds, idsLike, partly } from '../../lib/words.ts'
 import { inDefault } from '../overdue.ts'
 import type { ReceivableRecord } from '../models.ts'
+import { receivableSide } from '../side.ts'
 
 export const receivableSorts = {
   issuedOn: 'p.issued_on',
@@ -36,9 +38,6 @@ export type ReceivableFilter = Paging & {
   sort: Sort<keyof typeof receivableSorts>
 }
 
-const dueIn = (comparison: string) =>
-  `exists (select from receivable_installment i where i.tenant_id = p.tenant_id and i.receivable_id = p.id and i.amount > 0 and i.due_on ${comparison} ?)`
-
 /** A page of documents that the caller may read, the latest first. `number` is shown with its prefix, and found so. */
 export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promise<Page<ReceivableListed>> =>
   readPage<ReceivableListed>(
@@ -56,10 +55,7 @@ export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promi
         ...where('p.customer_id = ?', filter.customerId),
         ...where('p.property_id = ?', filter.propertyId),
         ...where('p.book_id = ?', filter.bookId),
-        ...where('p.issued_on >= ?', filter.issuedFrom),
-        ...where('p.issued_on <= ?', filter.issuedTo),
-        ...where(dueIn('>='), filter.dueFrom),
-        ...where(dueIn('<='), filter.dueTo),
+        ...dueWithin(receivableSide, filter),
         ...where(
           `exists (select from receivable_line l where l.tenant_id = p.tenant_id and l.receivable_id = p.id and l.folio_id = ?)`,
           filter.folioId,
@@ -80,6 +76,7 @@ export const listReceivables = async (trx: Trx, filter: ReceivableFilter): Promi
               ),
             ]),
       ],
+      days: onDays('p.issued_on', { from: filter.issuedFrom, to: filter.issuedTo }),
       facts: fact(filter.overdue, `p.id in ${inDefault('r.id')}`),
       order: orderBy(filter.sort, receivableSorts, 'p.id', ['total', 'open']),
     },

@@ -4,6 +4,7 @@ import { attemptsOf } from '../../lib/attempts.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { findRow } from '../../lib/records.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import { unseal } from '../../lib/sealing/index.ts'
@@ -65,10 +66,9 @@ export const listCharges = async (
         ...where('c.target_type = ?', asked.targetType),
         ...where('c.target_id = ?', asked.targetId),
         ...where('c.cash_account_id = ?', asked.cashAccountId),
-        ...where('c.due_on >= ?', asked.dueFrom),
-        ...where('c.due_on <= ?', asked.dueTo),
         ...where('c.txid = ?', asked.txid),
       ],
+      days: onDays('c.due_on', { from: asked.dueFrom, to: asked.dueTo }),
       order: 'c.created_at desc, c.id',
     },
     { page, limit },

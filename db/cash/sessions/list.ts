@@ -1,6 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import type { SessionRecord } from '../models.ts'
@@ -44,9 +45,8 @@ export const listSessions = async (
         ...where('s.cashier_id = ?', cashierId),
         ...where('s.property_id = ?', propertyId),
         ...where('s.status = ?', status),
-        ...where('s.business_date >= ?', from),
-        ...where('s.business_date <= ?', to),
       ],
+      days: onDays('s.business_date', { from, to }),
       order: 's.opened_at desc, s.id',
     },
     paging,

@@ -3,6 +3,7 @@ import type { Condition } from '../../lib/conditions.ts'
 import { always } from '../../lib/conditions.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Part } from '../../lib/paging.ts'
 import { unseal } from '../../lib/sealing/index.ts'
@@ -80,8 +81,6 @@ const conditionsOf = async (trx: Trx, { scope, ...asked }: Omit<LineFilter, keyo
   ...where('l.bank_statement_id = ?', asked.bankStatementId),
   ...where('l.cash_account_id = ?', asked.cashAccountId),
   ...where('l.status = ?', asked.status),
-  ...where('l.booked_on >= ?', asked.from),
-  ...where('l.booked_on <= ?', asked.to),
   ...where('l.amount = ?', asked.amount),
   ...(asked.q === undefined
     ? []
@@ -103,7 +102,14 @@ export const listStatementLines = async (
   const order = 'l.booked_on, l.position, l.id'
   const { total, rows } = await readPage<Row>(
     trx,
-    { columns, from: source, counted: { list: 'bank_statement_line', as: 'l' }, conditions, order },
+    {
+      columns,
+      from: source,
+      counted: { list: 'bank_statement_line', as: 'l' },
+      conditions,
+      days: onDays('l.booked_on', asked),
+      order,
+    },
     { page, limit },
   )
   return { total, rows: await shown(trx, rows, reveals) }

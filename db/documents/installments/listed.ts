@@ -1,7 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { inScope, keptTotal, where } from '../../lib/paging.ts'
+import { allOf, inScope, keptTotal, where } from '../../lib/paging.ts'
 import type { Part } from '../../lib/paging.ts'
 import type { Side } from './side.ts'
 
@@ -17,6 +17,17 @@ export type InstallmentsAsked = {
 
 /** SQL: the day of the book `b`. */
 export const bookToday = `cast(now() at time zone b.time_zone as date)`
+
+/** That a document `p` has an installment that falls due from one day to another. */
+export const dueWithin = (
+  { document }: Pick<Side, 'document'>,
+  { dueFrom, dueTo }: Pick<InstallmentsAsked, 'dueFrom' | 'dueTo'>,
+): Part[] => {
+  const days = [...where('i.due_on >= ?', dueFrom), ...where('i.due_on <= ?', dueTo)]
+  const { text, values } = allOf(days)
+  const installments = `select from ${document}_installment i where i.tenant_id = p.tenant_id and i.${document}_id = p.id and i.amount > 0`
+  return days.length === 0 ? [] : [{ text: `exists (${installments} and ${text})`, values }]
+}
 
 /**
  * The conditions of a schedule of installments `i` of documents `p` in their books `b`, and the number of those, as it is kept; null where more is asked than the

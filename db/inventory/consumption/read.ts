@@ -2,6 +2,7 @@ import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Sort } from '../../lib/paging.ts'
 import type { InventoryConsumptionRow } from '../../rows.ts'
@@ -74,13 +75,12 @@ export const listConsumptions = async (trx: Trx, filter: Filter) => {
         ...where('c.outlet_id = ?', filter.outletId),
         ...where('c.reservation_id = ?', filter.reservationId),
         ...where('c.reason = ?', filter.reason),
-        ...where('c.business_date >= ?', filter.from),
-        ...where('c.business_date <= ?', filter.to),
         ...where(
           `exists (select from inventory_consumption_line l where l.tenant_id = c.tenant_id and l.consumption_id = c.id and l.item_id = ?)`,
           filter.itemId,
         ),
       ],
+      days: onDays('c.business_date', filter),
       order: orderBy(filter.sort, consumptionSorts, 'c.id'),
     },
     filter,

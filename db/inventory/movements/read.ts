@@ -2,6 +2,7 @@ import { notFound } from '../../../config/errors.ts'
 import { prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Condition } from '../../lib/conditions.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, orderBy, readPage, where } from '../../lib/paging.ts'
 import type { Paging, Sort } from '../../lib/paging.ts'
 import type { InventoryMovementLineRow, InventoryMovementRow } from '../../rows.ts'
@@ -67,10 +68,9 @@ export const listMovements = (trx: Trx, filter: Filter) =>
         ...where('m.kind = ?', filter.kind),
         ...withLine('item_id', filter.itemId),
         ...withLine('location_id', filter.locationId),
-        ...where('m.occurred_on >= ?', filter.from),
-        ...where('m.occurred_on <= ?', filter.to),
         ...where('m.purchase_order_id = ?', filter.purchaseOrderId),
       ],
+      days: onDays('m.occurred_on', filter),
       order: orderBy(filter.sort, movementSorts, 'm.id'),
     },
     filter,

@@ -1,5 +1,6 @@
 import type { Condition } from '../../lib/conditions.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { withinTimes } from '../../lib/days.ts'
 import { fact, inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import type { PaymentRow } from '../../rows.ts'
@@ -42,8 +43,6 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
         ...where('p.target_id = ?', filter.targetId),
         ...where('p.property_id = ?', filter.propertyId),
         ...where('p.gateway_account_id = ?', filter.gatewayAccountId),
-        ...where('p.created_at >= ?', filter.from),
-        ...where('p.created_at < ?', filter.to),
         ...(filter.q === undefined
           ? []
           : [
@@ -53,6 +52,7 @@ export const listPayments = async (trx: Trx, { scope, ...filter }: Filter): Prom
               },
             ]),
       ],
+      days: withinTimes('p.created_at', filter, '<'),
       facts: [
         ...fact(filter.unallocated, isUnallocated, { counted: 'payment_unallocated' }),
         ...fact(filter.late, 'p.late', { counted: 'payment_late' }),

@@ -4,6 +4,7 @@ import { always, whereOf } from '../../lib/conditions.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { withinDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import { lockForChange } from '../../lib/locked-property.ts'
@@ -49,9 +50,8 @@ export const listRateChanges = (trx: Trx, { scope, ...filter }: Filter) =>
         ...where('property_id = ?', filter.propertyId),
         ...where('status = ?', filter.status),
         ...where('created_by = ?', filter.createdBy),
-        ...where(`created_at >= ?::date::timestamp at time zone 'UTC'`, filter.from),
-        ...where(`created_at < (?::date + 1)::timestamp at time zone 'UTC'`, filter.to),
       ],
+      days: withinDays('created_at', filter),
       order: 'created_at desc, id desc',
     },
     filter,

@@ -1,7 +1,9 @@
 import { notFound } from '../../../config/errors.ts'
+import { mostStayNights } from '../../../config/limits.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { prepared, preparedOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { overDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Part } from '../../lib/paging.ts'
 import { byIds, idsLike, partly } from '../../lib/words.ts'
@@ -74,10 +76,12 @@ export const listGroups = async (trx: Trx, { scope, ...filter }: Filter): Promis
         ...where('g.property_id = ?', filter.propertyId),
         ...where('g.status = ?', filter.status),
         ...where('g.company_id = ?', filter.companyId),
-        ...where('g.departure > ?::date', filter.from),
-        ...where('g.arrival < ?::date', filter.to),
         ...(filter.q === undefined ? [] : [await withWords(trx, filter.q)]),
       ],
+      days: overDays(
+        { first: 'g.arrival', end: 'g.departure', mostDays: mostStayNights },
+        { after: filter.from, before: filter.to },
+      ),
       order: 'g.arrival, g.id',
     },
     filter,

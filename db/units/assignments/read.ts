@@ -1,6 +1,7 @@
 import type { Condition } from '../../lib/conditions.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { overDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 
@@ -27,6 +28,9 @@ const columns = `a.id, u.property_id, a.unit_id, u.name as unit_name, a.reservat
   a.updated_at`
 const from = `unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id`
 const order = 'a.starts_on, u.name, a.id'
+
+/** Days of the longest assignment of the tenant, which an index tells. */
+const longest = `(select x.ends_on - x.starts_on from unit_assignment x order by x.ends_on - x.starts_on desc limit 1)`
 
 type Filter = Paging & {
   propertyId?: string | undefined
@@ -56,9 +60,11 @@ export const listAssignments = (trx: Trx, { scope, ...filter }: Filter) =>
         ...(filter.status === undefined
           ? [{ text: `a.status <> 'released'`, values: [] }]
           : where('a.status = ?', filter.status)),
-        ...where('a.ends_on > ?::date', filter.from),
-        ...where('a.starts_on < ?::date', filter.to),
       ],
+      days: overDays(
+        { first: 'a.starts_on', end: 'a.ends_on', mostDays: longest },
+        { after: filter.from, before: filter.to },
+      ),
       order,
     },
     filter,

@@ -2,6 +2,7 @@ import { notFound } from '../../../config/errors.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { overDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { ReservationRow, UnitBlockRow } from '../../rows.ts'
@@ -33,6 +34,9 @@ const inReach = (scope: Condition) => inScope(scope, { propertyId: 'b.property_i
 /** Found by the index of the units of blocks: none serves a condition on the array itself. */
 const ofUnit = `b.id in (select x.unit_block_id from unit_block_unit x where x.tenant_id = b.tenant_id and x.unit_id = ?)`
 
+/** Days of the longest block of the tenant, which an index tells. */
+const longest = `(select x."to" - x."from" from unit_block x order by x."to" - x."from" desc limit 1)`
+
 type Filter = Paging & {
   propertyId?: string | undefined
   unitId?: string | undefined
@@ -60,10 +64,12 @@ export const listBlocks = (trx: Trx, { scope, ...filter }: Filter) =>
         ...where(ofUnit, filter.unitId),
         ...where('b.kind = ?', filter.kind),
         ...where('b.status = ?', filter.status),
-        ...where('b."to" > ?::date', filter.from),
-        ...where('b."from" < ?::date', filter.to),
         ...where('b.issue_id = ?', filter.issueId),
       ],
+      days: overDays(
+        { first: 'b."from"', end: 'b."to"', mostDays: longest },
+        { after: filter.from, before: filter.to },
+      ),
       order: 'b."from", b.id',
     },
     filter,
