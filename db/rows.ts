@@ -1194,6 +1194,17 @@ export interface ExtraRow {
   updatedAt: Date
 }
 
+export interface ExtraSumRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  dimension: 'agency' | 'all' | 'channel' | 'company' | 'country' | 'ratePlan' | 'segment' | 'source' | 'unitType'
+  date: string
+  key: string
+  category: string
+  amount: number
+}
+
 export interface FeatureRow {
   key: string
   name: string
@@ -3251,6 +3262,17 @@ export interface PostingRuleRow {
   updatedAt: Date
 }
 
+export interface PriceTaxSumRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  date: string
+  code: string
+  rule: string
+  base: number
+  tax: number
+}
+
 export interface PrivacyCheckpointRow {
   tenantId: string
   id: string
@@ -4318,6 +4340,35 @@ export interface StatementMatchRow {
   undoneBy: string | null
 }
 
+export interface StaySumRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  dimension: 'agency' | 'all' | 'channel' | 'company' | 'country' | 'ratePlan' | 'segment' | 'source' | 'unitType'
+  date: string
+  key: string
+  arrivals: number
+  cancelled: number
+  noShows: number
+  leadDays: number
+  departed: number
+  departedNights: number
+}
+
+export interface StaySumChangeRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  date: string
+}
+
+export interface StaySumDayRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  date: string
+}
+
 export interface StrandedStayRow {
   tenantId: string
   id: string
@@ -5049,6 +5100,7 @@ export interface Rows {
   exchange_rate: ExchangeRateRow
   external_call: ExternalCallRow
   extra: ExtraRow
+  extra_sum: ExtraSumRow
   feature: FeatureRow
   finance_notice: FinanceNoticeRow
   fiscal_document: FiscalDocumentRow
@@ -5161,6 +5213,7 @@ export interface Rows {
   pos_settlement: PosSettlementRow
   posting_event: PostingEventRow
   posting_rule: PostingRuleRow
+  price_tax_sum: PriceTaxSumRow
   privacy_checkpoint: PrivacyCheckpointRow
   privacy_request: PrivacyRequestRow
   promo_code: PromoCodeRow
@@ -5222,6 +5275,9 @@ export interface Rows {
   session: SessionRow
   sign_in_failure: SignInFailureRow
   statement_match: StatementMatchRow
+  stay_sum: StaySumRow
+  stay_sum_change: StaySumChangeRow
+  stay_sum_day: StaySumDayRow
   stranded_stay: StrandedStayRow
   subscription: SubscriptionRow
   subscription_invoice: SubscriptionInvoiceRow
@@ -5726,6 +5782,13 @@ export const tables = {
     documents: ['name', 'description'],
     filled: ['tenantId', 'id', 'description', 'mandatory', 'bookableOnline', 'unitTypeIds', 'maxQuantity', 'cutoffHours', 'status', 'version', 'createdAt', 'updatedAt'],
     nullable: ['dailyLimit', 'poolId'],
+    computed: [],
+  },
+  extra_sum: {
+    fields: ['tenantId', 'id', 'propertyId', 'dimension', 'date', 'key', 'category', 'amount'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   feature: {
@@ -6512,6 +6575,13 @@ export const tables = {
     nullable: ['costCenterId', 'validTo'],
     computed: ['matchKey'],
   },
+  price_tax_sum: {
+    fields: ['tenantId', 'id', 'propertyId', 'date', 'code', 'rule', 'base', 'tax'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
   privacy_checkpoint: {
     fields: ['tenantId', 'id', 'requestId', 'tableName', 'done', 'rowCount'],
     documents: [],
@@ -6937,6 +7007,27 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'made', 'createdAt'],
     nullable: ['createdBy', 'undoneAt', 'undoneBy'],
+    computed: [],
+  },
+  stay_sum: {
+    fields: ['tenantId', 'id', 'propertyId', 'dimension', 'date', 'key', 'arrivals', 'cancelled', 'noShows', 'leadDays', 'departed', 'departedNights'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  stay_sum_change: {
+    fields: ['tenantId', 'id', 'propertyId', 'date'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
+    computed: [],
+  },
+  stay_sum_day: {
+    fields: ['tenantId', 'id', 'propertyId', 'date'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   stranded_stay: {

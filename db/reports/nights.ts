@@ -3,7 +3,7 @@ import type { Trx } from '../lib/connection.ts'
 import { capacityOfNights } from '../units/index.ts'
 import type { House } from './houses.ts'
 import type { Range } from './rules/dates.ts'
-import type { Capacity, Nights, Stays } from './rules/operating.ts'
+import type { Capacity, Nights } from './rules/operating.ts'
 
 /** Dimensions that nights are grouped by. Keys are ids or words; null for nights that have none. */
 export type Dimension =
@@ -21,7 +21,7 @@ export type Dimension =
 export type Keyed<Value> = Value & { key: string | null }
 
 type Columns = { fact: string; live: string; stay: string }
-const columns: Record<Dimension, Columns> = {
+export const columns: Record<Dimension, Columns> = {
   date: { fact: 'f.business_date', live: 'n.date', stay: '' },
   property: { fact: 'f.property_id', live: 'r.property_id', stay: 'r.property_id' },
   unitType: { fact: 'f.unit_type_id', live: 'n.unit_type_id', stay: 'r.unit_type_id' },
@@ -34,27 +34,9 @@ const columns: Record<Dimension, Columns> = {
   country: { fact: 'f.country_code', live: 'g.residence_country', stay: 'g.residence_country' },
 }
 
-/**
- * Key of a stay: that of its facts, else of its last change on the books, else its own. What is over is not told otherwise when a segment is changed, or a
- * guest erased.
- */
-export const stayKey = (by: Dimension): string => {
-  const { fact, stay } = columns[by]
-  const books = by === 'country' ? '' : `when o.id is not null then ${fact.replace('f.', 'o.')}`
-  return `case when f.id is not null then ${fact} ${books} else ${stay} end`
-}
+export const houses = `house as (select * from unnest(cast(:houses as uuid[]), cast(:opens as date[])) h (id, open_on))`
 
-/** Tables that `stayKey` reads, beside a reservation `r`. */
-export const stayFacts = `
-  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
-  left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
-  left join lateral (select f.* from night_fact f where f.tenant_id = r.tenant_id and f.reservation_id = r.id order by f.business_date, f.id limit 1) f on true
-  left join lateral (select o.* from on_the_books_change o where o.tenant_id = r.tenant_id and o.reservation_id = r.id and f.id is null
-    order by o.created_at desc, o.id limit 1) o on true`
-
-const houses = `house as (select * from unnest(cast(:houses as uuid[]), cast(:opens as date[])) h (id, open_on))`
-
-const bound = (trx: Trx, of: readonly House[], { from, to }: Range) => ({
+export const bound = (trx: Trx, of: readonly House[], { from, to }: Range) => ({
   tenantId: contextOf(trx).tenantId,
   houses: of.map(({ id }) => id),
   opens: of.map(({ openOn }) => openOn),
@@ -154,40 +136,6 @@ export const capacityBy = (
        union all
        select ${key('c.night')}, c.capacity, c.blocked, 0 from house h
        join (${capacityOfNights}) c on c.tenant_id = :tenantId and c.property_id = h.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)) c
-     group by key`,
-    bound(trx, of, range),
-  )
-}
-
-/** Stays by their arrival, and those that left in the range by their day of departure. Only stays that were confirmed at some time count. */
-export const staysBy = (trx: Trx, of: readonly House[], range: Range, by: Dimension): Promise<Keyed<Stays>[]> => {
-  const inRange = (day: string) => `${day} between cast(:from as date) and cast(:to as date)`
-  const found = (where: string) =>
-    `select r.id from house h join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and ${where}`
-  const key = (date: string) => (by === 'date' ? `${date}::text` : by === 'property' ? 's.property_id::text' : 's.key')
-  const hasKey = by !== 'date' && by !== 'property'
-  const left = `s.status = 'checked_out' and ${inRange('s.check_out_business_date')}`
-  // The key of a stay is looked for once, though it may both arrive and leave in the range.
-  return sql(
-    trx,
-    `with ${houses},
-     found as (${found(inRange('r.arrival'))} union ${found(`r.status = 'checked_out' and ${inRange('r.check_out_business_date')}`)}),
-     stay as materialized (
-       select r.tenant_id, r.id, r.status, r.arrival, r.check_out_business_date, r.confirmed_at, r.property_id,
-         ${hasKey ? `cast(${stayKey(by)} as text)` : 'null'} as key
-       from found d join reservation r on r.tenant_id = :tenantId and r.id = d.id and r.confirmed_at is not null
-       ${hasKey ? stayFacts : ''})
-     select key, cast(sum(arrivals) as bigint) as arrivals, cast(sum(cancelled) as bigint) as cancelled,
-       cast(sum(no_shows) as bigint) as no_shows, cast(sum(lead_days) as bigint) as lead_days, cast(sum(departed) as bigint) as departed,
-       cast(sum(departed_nights) as bigint) as departed_nights
-     from (
-       select ${key('s.arrival')} as key, 1 as arrivals, (s.status = 'cancelled')::int as cancelled, (s.status = 'no_show')::int as no_shows,
-         greatest(0, s.arrival - cast(s.confirmed_at at time zone y.timezone as date)) as lead_days, 0 as departed, 0 as departed_nights
-       from stay s join property y on y.tenant_id = s.tenant_id and y.id = s.property_id where ${inRange('s.arrival')}
-       union all
-       select ${key('s.check_out_business_date')}, 0, 0, 0, 0, 1, (select count(*)::int from reservation_night n where n.tenant_id = s.tenant_id
-         and n.reservation_id = s.id and n.status <> 'released')
-       from stay s where ${left}) s
      group by key`,
     bound(trx, of, range),
   )

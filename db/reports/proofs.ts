@@ -1,5 +1,6 @@
 import type { ReportKey } from '../../config/reports.ts'
 import { capacityOfNights } from '../units/index.ts'
+import { extrasOf, priceTaxesOf, staysOf, staySums } from './stays.ts'
 
 /** The first and the last night of which the two sides are not the same. */
 const across = (ours: string, theirs: string) => `
@@ -21,39 +22,84 @@ const nights = (where: string, since: string, more = '') => `
   where ${ofProperty('t')} and ${ofProperty('r')} and ${where}
   group by n.date`
 
-/** Each night is summed up once for every dimension. */
+/** Each night and each stay is summed up once for every dimension. */
 const sumsOfNight = 9
+
+/** Days of the property that are summed up and have not changed since. */
+const kept = `(
+  select d.property_id, d.date from stay_sum_day d
+  where ${ofProperty('d')} and d.date >= cast(:since as date) and d.date < cast(:open as date)
+    and not exists (select from stay_sum_change c where c.tenant_id = d.tenant_id and c.property_id = d.property_id and c.date = d.date))`
+const ofKept = (columns: string, from: string) =>
+  `select x.date as night, ${columns} from ${from} x join ${kept} k on k.property_id = x.property_id and k.date = x.date
+   where ${ofProperty('x')} group by x.date`
+const again = (columns: string, from: string) => `select x.date as night, ${columns} from (${from}) x group by x.date`
+const allOf = (names: readonly string[], times: number) =>
+  `${times} * sum(${names.map((name) => `x.${name}`).join(' + ')})`
 
 /**
  * Statements that find where facts differ from the records that they stand for, by the report that is read from them first: what is on the books (pace), what closed
- * days have realised (occupancy), and what is left to sell (forecast). Each is one statement, so that both of its sides are of one moment.
+ * days have realised (occupancy) and its sums (production, taxes), and what is left to sell (forecast). Each is one statement, so that both of its sides are of one moment.
  */
-export const differsAcross = {
-  pace: across(
-    `select o.stay_date as night, sum(o.unit_nights) as units, sum(o.room_revenue) as amount from on_the_books_change o
+export const differsAcross: readonly { report: ReportKey; text: string }[] = [
+  {
+    report: 'pace',
+    text: across(
+      `select o.stay_date as night, sum(o.unit_nights) as units, sum(o.room_revenue) as amount from on_the_books_change o
      where ${ofProperty('o')} and o.stay_date >= cast(:since as date) group by o.stay_date`,
-    nights(
-      `r.status in ('confirmed', 'checked_in', 'checked_out')`,
-      ':since',
-      `sum(case n.status when 'waived' then 0
+      nights(
+        `r.status in ('confirmed', 'checked_in', 'checked_out')`,
+        ':since',
+        `sum(case n.status when 'waived' then 0
          else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end)`,
+      ),
     ),
-  ),
-  occupancy: across(
-    `select f.business_date as night, 0 as units, sum(f.room_revenue) as amount from night_fact f
+  },
+  {
+    report: 'occupancy',
+    text: across(
+      `select f.business_date as night, 0 as units, sum(f.room_revenue) as amount from night_fact f
      where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
-    `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio_line l
+      `select l.business_date as night, 0 as units, sum(l.amount) as amount from folio_line l
      where ${ofProperty('l')} and l.category = 'room' and l.business_date >= cast(:since as date) and l.business_date < cast(:open as date) group by l.business_date`,
-  ),
-  production: across(
-    `select s.business_date as night, sum(s.sold + s.complimentary + s.house_use) as units, sum(s.room_revenue) as amount from night_sum s
+    ),
+  },
+  {
+    report: 'production',
+    text: across(
+      `select s.business_date as night, sum(s.sold + s.complimentary + s.house_use) as units, sum(s.room_revenue) as amount from night_sum s
      where ${ofProperty('s')} and s.business_date >= cast(:since as date) and s.business_date < cast(:open as date) group by s.business_date`,
-    `select f.business_date as night, ${sumsOfNight} * sum(f.unit_nights) as units, ${sumsOfNight} * sum(f.room_revenue) as amount from night_fact f
+      `select f.business_date as night, ${sumsOfNight} * sum(f.unit_nights) as units, ${sumsOfNight} * sum(f.room_revenue) as amount from night_fact f
      where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
-  ),
-  forecast: across(
-    `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c
+    ),
+  },
+  {
+    report: 'forecast',
+    text: across(
+      `select c.night, sum(c.sold) as units, 0 as amount from (${capacityOfNights}) c
      where ${ofProperty('c')} and c.night >= cast(:open as date) group by c.night`,
-    nights(`r.status <> 'held'`, ':open'),
-  ),
-} as const satisfies Partial<Record<ReportKey, string>>
+      nights(`r.status <> 'held'`, ':open'),
+    ),
+  },
+  {
+    report: 'production',
+    text: across(
+      ofKept(`${allOf(staySums, 1)} as units, 0 as amount`, 'stay_sum'),
+      again(`${allOf(staySums, sumsOfNight)} as units, 0 as amount`, staysOf(kept)),
+    ),
+  },
+  {
+    report: 'production',
+    text: across(
+      ofKept(`0 as units, sum(x.amount) as amount`, 'extra_sum'),
+      again(`0 as units, ${sumsOfNight} * sum(x.amount) as amount`, extrasOf(kept)),
+    ),
+  },
+  {
+    report: 'taxes',
+    text: across(
+      ofKept(`sum(x.base) as units, sum(x.tax) as amount`, 'price_tax_sum'),
+      again(`sum(x.base) as units, sum(x.tax) as amount`, priceTaxesOf(kept)),
+    ),
+  },
+]

@@ -62,6 +62,23 @@ export const earnedByDay = async (
   return { earned, accounts }
 }
 
+/** Credits less debits of the revenue accounts over a range: whole periods from their balances. Minor units. */
+export const earnedOver = async (trx: Trx, houses: readonly House[], range: Range): Promise<number> => {
+  let earned = 0
+  for (const [bookId, properties] of booksOf(houses)) {
+    const accountIds = (await accountsOf(trx, bookId)).filter(isRevenue).map(({ id }) => id)
+    for (const { debit, credit } of await movement(trx, {
+      bookId,
+      ...range,
+      properties,
+      accountIds,
+      withClosing: false,
+    }))
+      earned += credit - debit
+  }
+  return earned
+}
+
 type Result = { grossOperatingProfit: number; result: number; totalRevenue: number }
 
 const profitOf = (

@@ -11,6 +11,9 @@ import { differsAcross } from './proofs.ts'
 /** Closed days that are proved again each night. Later ones were proved when they closed, and nothing writes to them. */
 const daysBack = 35
 
+const min = (a: string, b: string) => (a < b ? a : b)
+const max = (a: string, b: string) => (a > b ? a : b)
+
 type Drift = { report: ReportKey; from: string; to: string }
 
 /** Asks, in the transaction that rolls a property's day, for the proof of its facts. */
@@ -51,14 +54,17 @@ export const verifyFacts = async (trx: Trx, propertyId: string): Promise<Drift[]
   if (!open) return []
   const since = addDays(open.day, -daysBack)
   const found: Drift[] = []
-  for (const [report, text] of Object.entries(differsAcross) as [ReportKey, string][]) {
+  for (const { report, text } of differsAcross) {
     const row = await sqlOne<{ from: string | null; to: string | null }>(trx, text, {
       tenantId: contextOf(trx).tenantId,
       propertyId,
       since,
       open: open.day,
     })
-    if (row?.from && row.to) found.push({ report, from: row.from, to: row.to })
+    if (!row?.from || !row.to) continue
+    const known = found.find((one) => one.report === report)
+    if (!known) found.push({ report, from: row.from, to: row.to })
+    else Object.assign(known, { from: min(known.from, row.from), to: max(known.to, row.to) })
   }
   for (const drift of found)
     if (!(await keep(trx, propertyId, drift, since))) {

@@ -1,5 +1,9 @@
+import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { housesOf } from '../../db/reports/houses.ts'
+import { report, sumStayDays } from '../../db/reports/index.ts'
 import type { Dimension } from '../../db/reports/nights.ts'
+import { staysBy } from '../../db/reports/stays.ts'
 import type { House } from '../support/factories.ts'
 
 /** Columns of facts by which figures are told. */
@@ -97,3 +101,41 @@ export const recountStays = (house: House, by: Exclude<Dimension, 'date'>, from:
       add(keyOf(byId.get(line['reservationId']) ?? {}), [0, 0, 0, 0, 0, 0, line['amount'] ?? 0])
     return sums
   })
+
+/** Stays and revenue beside the room, as reports tell them by every key, are those that a recount tells. */
+export const expectSameStays = async (house: House, from: string, to: string) => {
+  for (const by of Object.keys(facts) as Exclude<Dimension, 'date'>[]) {
+    const known = await recountStays(house, by, from, to)
+    const asked = { propertyId: [house.propertyId], startDate: from, endDate: to, by }
+    const found = await house.inHouse(async (trx) => {
+      const houses = await housesOf(trx, 'production', asked, { propertyIds: null }, null)
+      return staysBy(trx, houses, { from, to }, by)
+    })
+    const others = new Map<string | null, number>()
+    if (by !== 'property') {
+      const rows = await house.inHouse(async (trx) => [
+        ...((await report('production').open(trx, asked, { propertyIds: null }, null)).rows as Iterable<Row>),
+      ])
+      for (const { key, otherRevenue } of rows)
+        others.set(key === 'none' || key === 'direct' ? null : key, otherRevenue ?? 0)
+    }
+    const told = new Map(
+      found.map(({ key, arrivals, cancelled, noShows, leadDays, departed, departedNights }) => [
+        key,
+        [arrivals, cancelled, noShows, leadDays, departed, departedNights],
+      ]),
+    )
+    for (const [key, numbers] of known) {
+      expect(told.get(key) ?? [0, 0, 0, 0, 0, 0], `stays by ${by} ${key}`).to.deep.equal(numbers.slice(0, 6))
+      if (by !== 'property') expect(others.get(key) ?? 0, `other revenue by ${by} ${key}`).to.equal(numbers[6])
+    }
+    expect([...told].filter(([key, numbers]) => !known.has(key) && numbers.some((one) => one !== 0))).to.deep.equal([])
+  }
+}
+
+/** Sums up all closed days, as the job after a close does. Answers their number. */
+export const sumDays = async (house: House): Promise<number> => {
+  let days = 0
+  for (let some = 1; some > 0; days += some) some = await house.inHouse((trx) => sumStayDays(trx, house.propertyId, 7))
+  return days
+}

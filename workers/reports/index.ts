@@ -1,14 +1,25 @@
 import { nilId } from '../../config/nil-id.ts'
-import { expireRuns, runSchedule, schedulesDue, tenantsWithRunsDue, verifyFacts } from '../../db/reports/index.ts'
+import {
+  expireRuns,
+  runSchedule,
+  schedulesDue,
+  sumStayDays,
+  tenantsWithRunsDue,
+  verifyFacts,
+} from '../../db/reports/index.ts'
 import { expireReportFiles, tickReportSchedules, verifyFacts as verifyFactsJob } from '../../jobs/reports.ts'
 import { atOnce } from '../lib/sweep.ts'
-import { onDatabase, processor } from '../lib/processor.ts'
+import { processor } from '../lib/processor.ts'
 import type { Processor } from '../lib/processor.ts'
 import { runReportProcessor } from './run.ts'
 
 export const processors: readonly Processor[] = [
   runReportProcessor,
-  onDatabase(verifyFactsJob, (trx, { propertyId }) => verifyFacts(trx, propertyId)),
+  // Sums come first, some days in each transaction: all days of a house that had none, and one day after its close.
+  processor(verifyFactsJob, async ({ payload: { tenantId, propertyId }, inTenant, finish, signal }) => {
+    while (!signal.aborted && (await inTenant(tenantId, (trx) => sumStayDays(trx, propertyId))) > 0);
+    await finish((trx) => verifyFacts(trx, propertyId))
+  }),
   processor(expireReportFiles, async ({ effect, inTenant, finish, signal }) => {
     for (const tenantId of await effect((trx) => tenantsWithRunsDue(trx)))
       while (!signal.aborted && (await inTenant(tenantId, expireRuns)) > 0);

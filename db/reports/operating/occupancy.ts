@@ -4,14 +4,15 @@ import { addDays, dayNumber, daysIn } from '../../../config/time.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { Basis, House } from '../houses.ts'
-import { capacityBy, nightsBy, staysBy } from '../nights.ts'
+import { capacityBy, nightsBy } from '../nights.ts'
 import type { Dimension, Keyed } from '../nights.ts'
 import type { Asked, ColumnKind, FileRow, Reading, Sight, Window } from '../reading.ts'
-import { earnedByDay, profitByMonth } from '../revenue.ts'
+import { earnedByDay, earnedOver, profitByMonth } from '../revenue.ts'
 import { endOfMonth, firstOfMonth, monthsOf } from '../rules/dates.ts'
 import type { Range } from '../rules/dates.ts'
 import { figuresOf, noCapacity, noNights, noStays, summedUp } from '../rules/operating.ts'
 import type { Figures, Parts } from '../rules/operating.ts'
+import { staysBy } from '../stays.ts'
 import { columnsOf, namesOf } from './table.ts'
 
 type By = (typeof occupancyViews)[number]
@@ -103,9 +104,15 @@ const rowsByDimension = async (
   }))
 }
 
-/** All figures of houses over a range. */
+/** Figures of houses over a range, from sums of days and balances of accounts. The profit, which is of whole months alone, is left out. */
 export const figuresOver = async (trx: Trx, houses: readonly House[], range: Range): Promise<Figures> =>
-  figuresOf((await dailyParts(trx, houses, range))(range))
+  figuresOf({
+    nights: summedUp(noNights, await nightsBy(trx, houses, range, 'property')),
+    capacity: summedUp(noCapacity, await capacityBy(trx, houses, range, 'property')),
+    stays: summedUp(noStays, await staysBy(trx, houses, range, 'property')),
+    totalRevenue: await earnedOver(trx, houses, range),
+    grossOperatingProfit: null,
+  })
 
 /** Occupancy, ADR, RevPAR and all figures of R15 with their parts, by day, week, month, unit type, segment or channel. Totals are of the whole range. */
 export const openOccupancy = async (

@@ -1,16 +1,16 @@
 import { wordOf } from '../../../config/report-texts.ts'
 import type { productionViews } from '../../../config/reports.ts'
 import { split, sum } from '../../lib/amounts.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { Basis, House } from '../houses.ts'
-import { bookedNightsBy, stayFacts, stayKey, staysBy } from '../nights.ts'
+import { bookedNightsBy } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import type { Range } from '../rules/dates.ts'
 import { averageOf, noNights, noStays, summedUp } from '../rules/operating.ts'
 import type { Nights, Stays } from '../rules/operating.ts'
 import { ratioOf } from '../rules/vectors.ts'
+import { extrasBy, staysBy } from '../stays.ts'
 import { columnsOf, namesOf } from './table.ts'
 
 type By = (typeof productionViews)[number]
@@ -38,25 +38,6 @@ const columns: Record<string, ColumnKind> = {
   name: 'text', bookings: 'count', unitNights: 'count', sold: 'count', roomRevenue: 'amount', share: 'ratio', adr: 'amount', commission: 'amount',
   netRevenue: 'amount', cancellations: 'count', leadTime: 'ratio', otherRevenue: 'amount',
 } // prettier-ignore
-
-/** Revenue beside the room from guests of the stays, by category of their folio lines, without taxes on top. */
-const otherRevenue = (trx: Trx, houses: readonly House[], { from, to }: Range, by: By) =>
-  sql<{ key: string | null; category: string; amount: number }>(
-    trx,
-    `with line as materialized (
-       select w.reservation_id, l.category, sum(l.amount) as amount
-       from folio_line l join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id
-       where l.tenant_id = :tenantId and l.property_id = any(cast(:houses as uuid[])) and l.business_date between cast(:from as date) and cast(:to as date)
-         and l.kind in ('charge', 'adjustment', 'fee') and l.category not in ('room', 'tax')
-       group by 1, 2),
-     stay as materialized (
-       select r.id, cast(${stayKey(by)} as text) as key
-       from (select distinct reservation_id from line) d join reservation r on r.tenant_id = :tenantId and r.id = d.reservation_id
-       ${stayFacts})
-     select s.key, l.category, cast(sum(l.amount) as bigint) as amount
-     from line l join stay s on s.id = l.reservation_id group by 1, 2 having sum(l.amount) <> 0`,
-    { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to },
-  )
 
 /** Shares of amounts in parts of 10,000 by largest remainder: they sum to 1, with shares below 0 for amounts below 0. Null where the amounts come to nothing. */
 const sharesOf = (amounts: readonly number[]): (string | null)[] => {
@@ -108,7 +89,7 @@ const sumsBy = async (trx: Trx, houses: readonly House[], range: Range, by: By):
   const nights = new Map((await bookedNightsBy(trx, houses, range, by)).map((row) => [row.key, row]))
   const stays = new Map((await staysBy(trx, houses, range, by)).map((row) => [row.key, row]))
   const others = new Map<string | null, Map<string, number>>()
-  for (const { key, category, amount } of await otherRevenue(trx, houses, range, by))
+  for (const { key, category, amount } of await extrasBy(trx, houses, range, by))
     others.set(key, (others.get(key) ?? new Map<string, number>()).set(category, amount))
   const keys = new Set([...nights.keys(), ...stays.keys(), ...others.keys()])
   return new Map(

@@ -5,6 +5,7 @@ import { balance } from '../figures.ts'
 import { ledgerBook, metaOf, rangeOf, scopeOf } from '../ledger-context.ts'
 import { localName } from '../operating/table.ts'
 import type { Asked, Column, Meta, Reading, Sight, Window } from '../reading.ts'
+import { priceTaxesOf, summedDays } from '../stays.ts'
 
 export type TaxRow = {
   kind: 'period' | 'document' | 'withheld_from_suppliers' | 'withheld_by_customers' | 'rule'
@@ -49,16 +50,19 @@ const ofDocuments = `
   where c.tenant_id = :tenantId and c.book_id = :bookId and c.kind <> 'period'
   group by c.id, c.kind, c.code, c.name, c.liability_account_id, l.property_id, 5`
 
-/** Taxes inside and on top of guests' prices, by the rules of properties: from the lines of folios. */
+/** Taxes inside and on top of guests' prices, by the rules of properties: from the sums of closed days, and else from the lines of folios. */
 const ofRules = `
-  select 'rule' as kind, t ->> 'code' as code, coalesce(max(${localName}), t ->> 'code') as name, l.property_id, to_char(l.business_date, 'YYYY-MM') as period,
-    cast(sum(l.amount) as bigint) as base, null::int as rate, cast(sum(cast(t ->> 'amount' as bigint) * sign(l.amount)) as bigint) as tax,
-    null::uuid as account_id
-  from folio_line l
-  join property p on p.tenant_id = l.tenant_id and p.id = l.property_id and p.book_id = :bookId and ${inScope('l.property_id')}
-  cross join lateral jsonb_array_elements(l.taxes) t
-  left join tax_rule x on x.tenant_id = l.tenant_id and x.id = cast(t ->> 'taxRuleId' as uuid)
-  where l.tenant_id = :tenantId and l.business_date ${inRange} and l.kind in ('charge', 'fee', 'adjustment')
+  with house as (select p.id from property p where p.tenant_id = :tenantId and p.book_id = :bookId and ${inScope('p.id')}), ${summedDays},
+  taxed (property_id, date, code, rule, base, tax) as (
+    ${priceTaxesOf('live')}
+    union all
+    select s.property_id, s.date, s.code, s.rule, s.base, s.tax from house h
+    join price_tax_sum s on s.tenant_id = :tenantId and s.property_id = h.id and s.date ${inRange}
+    join kept k on k.property_id = s.property_id and k.date = s.date)
+  select 'rule' as kind, t.code, coalesce(max(${localName}), t.code) as name, t.property_id, to_char(t.date, 'YYYY-MM') as period,
+    cast(sum(t.base) as bigint) as base, null::int as rate, cast(sum(t.tax) as bigint) as tax, null::uuid as account_id
+  from taxed t
+  left join tax_rule x on x.tenant_id = :tenantId and x.id = cast(nullif(t.rule, '') as uuid)
   group by 2, 4, 5`
 
 const percent = (rate: number | null): string | null => {
