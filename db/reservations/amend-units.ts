@@ -127,14 +127,18 @@ export type Rehoused = {
   allowMove: boolean
 }
 
-/** Rows in whose units a guest is, though the nights from `cut` on are sold as a type that these units are not of. */
-const unfitOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: string) =>
-  sql<{ id: string; startsOn: string }>(
+/**
+ * Rows of units that a guest is in beyond `cut`. `taken`: how many units of their pool the nights from then on take by their new type; 0 where the type is not of
+ * that pool.
+ */
+const insideOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: string) =>
+  sql<{ id: string; startsOn: string; poolId: string; taken: number }>(
     trx,
-    `select a.id, a.starts_on from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
-     where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date
-       and not exists (select from unit_type_pool s where s.tenant_id = u.tenant_id and s.unit_type_id = ? and s.unit_pool_id = u.unit_pool_id)`,
-    [reservationId, cut, unitTypeId],
+    `select a.id, a.starts_on, u.unit_pool_id as pool_id, coalesce(s.quantity, 0) as taken
+     from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
+     left join unit_type_pool s on s.tenant_id = u.tenant_id and s.unit_type_id = ? and s.unit_pool_id = u.unit_pool_id
+     where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date`,
+    [unitTypeId, reservationId, cut],
   )
 
 /** Ends the rows of units that the nights of a guest in the house are no longer sold as, so that another unit follows. Answers whether there are some. 409 `unit_conflict`. */
@@ -146,7 +150,11 @@ const leaveUnfit = async (
 ): Promise<boolean> => {
   if (changed === undefined) return false
   const { date, unitTypeId } = changed
-  const unfit = await unfitOf(trx, reservationId, date, unitTypeId)
+  const inside = await insideOf(trx, reservationId, date, unitTypeId)
+  // The beds of a room are left with it: nothing says which of them the guest keeps.
+  if (inside.some(({ poolId, taken }) => taken > 0 && inside.filter((one) => one.poolId === poolId).length > taken))
+    throw conflict('unit_conflict', 'The guest is in more units than the type takes')
+  const unfit = inside.filter(({ taken }) => taken === 0)
   if (unfit.length === 0) return false
   // A guest who came in today is moved by hand: the row of a unit has at least its first day.
   if (!allowMove || unfit.some((one) => one.startsOn >= date))

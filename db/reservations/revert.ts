@@ -1,9 +1,11 @@
 import { notFound } from '../../config/errors.ts'
 import { reservationCheckInReverted, reservationCheckOutReverted } from '../../config/events/reservations.ts'
+import { assignUnit } from '../../jobs/reservations.ts'
 import { raisePostings } from '../financial/index.ts'
 import { correctStays } from '../guests/index.ts'
-import { sql, sqlOne } from '../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { enqueue } from '../lib/enqueue.ts'
 import type { ReservationRow } from '../rows.ts'
 import { moveInventory, reoccupy, unoccupy } from '../units/index.ts'
 import { holdGuests } from './hold-guests.ts'
@@ -76,6 +78,10 @@ export const revertCheckOut = async (
   moves.push(...(await restoreExtras(trx, stay.id)))
   await moveInventory(trx, moves)
   await reoccupy(trx, stay.id, { businessDate, departure: stay.departure })
+  // Units that were to follow or to be added were given up with the check-out.
+  const { tenantId } = contextOf(trx)
+  if (tenantId && property.settings.assignment.automatic)
+    await enqueue(trx, assignUnit, { tenantId, reservationId: stay.id })
   const postings = await reopenWithoutFees(trx, {
     stay,
     isDue: (fee) => isFee(fee, earlyDepartureFees),

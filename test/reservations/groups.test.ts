@@ -210,6 +210,39 @@ describe('A group over HTTP', () => {
     await exact()
   })
 
+  it('keeps the pools of its types while its rooms are out of sale', async () => {
+    const group = await create({ allotment: { nights: [rooms(1, { unitTypeId: house.suiteTypeId })] } })
+    const repool = async (quantity: number) => {
+      const pools = [{ unitPoolId: house.suitePoolId, quantity }]
+      const { status, body } = await manager.send('PATCH', `unit-types/${house.suiteTypeId}`, { pools })
+      return [status, body.code === 'SUITE' ? null : body.code]
+    }
+    expect(await repool(2), 'of an inquiry').to.deep.equal([200, null])
+    expect(await repool(1)).to.deep.equal([200, null])
+    await act(group.id, 'confirm')
+    expect(await repool(2)).to.deep.equal([422, 'in_use'])
+    await exact()
+    await act(group.id, 'cancel', { reason: 'changed_plans' })
+    expect(await repool(2)).to.deep.equal([200, null])
+    await exact()
+  })
+
+  it('has 366 nights at most, each of which is a row of its allotment', async () => {
+    const long = (departure: string) =>
+      manager.send('POST', 'groups', {
+        propertyId: house.propertyId,
+        code: 'LONG',
+        name: 'A crew',
+        arrival: house.day(30),
+        departure,
+        ratePlanId: house.ratePlanId,
+        allotment: { nights: [rooms(1, { to: departure })] },
+      })
+    expect(refused(await long(house.day(397)))).to.deep.equal([422, 'rule_violated'])
+    const { status, body } = await long(house.day(396))
+    expect([status, body.pickup?.length], JSON.stringify(body)).to.deep.equal([201, 366])
+  })
+
   it('is made of what the house has, by those who may', async () => {
     const group = await create()
     const body = { propertyId: house.propertyId, code: group.code, name: 'Twice', ratePlanId: house.ratePlanId }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { NoShowRules } from '../../config/policy-rules.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { nightsKept } from '../../db/reservations/rules/no-show.ts'
+import { changeUnitType } from '../../db/units/unit-types/change.ts'
 import { balanceOf } from '../financial/support.ts'
 import { arrive, linesOf, makeLateHouse, makeStays, payAll, readStay, setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'
@@ -47,6 +48,9 @@ describe('A guest who does not come', () => {
     expect((await unitsOf(id)).filter((one) => one.status !== 'released')).to.deep.equal([])
     expect(await folioOf(id)).to.include({ stage: 'guest' })
     await healthy()
+    const pools = [{ poolId: house.poolId, quantity: 2 }]
+    const repool = house.inHouse((trx) => changeUnitType(trx, house.unitTypeId, { pools }))
+    expect((await refusal(repool)).code, 'of a type with a night that is paid for').to.equal('in_use')
   })
 
   it('whose fee is less than what was paid keeps the rest on the folio, as a deposit', async () => {

@@ -32,6 +32,12 @@ export const factOf = ({ id, propertyId, version, code, status, arrival, departu
   data: { groupId: id, code, status, arrival, departure },
 })
 
+/** Keeps types from being given other pools while rooms of them are taken. */
+export const holdTypes = (trx: Trx, nights: readonly { unitTypeId: string }[]) =>
+  sql(trx, `select id from unit_type where id = any(?::uuid[]) order by id for key share`, [
+    [...new Set(nights.map((night) => night.unitTypeId))],
+  ])
+
 /** Moves of the counters for changed numbers of rooms: each pool's share times the delta. */
 export const allotmentMoves = async (
   trx: Trx,
@@ -153,7 +159,8 @@ export const setAllotment = async (
       used.slice(0, 50).map((one) => ({ field: `nights.${one.night}`, message: `${one.pickedUp} are picked up` })),
     )
   if (changed.length === 0) return
-  if (isTaken(group.status))
+  if (isTaken(group.status)) {
+    await holdTypes(trx, changed)
     await moveInventory(
       trx,
       await allotmentMoves(
@@ -161,6 +168,7 @@ export const setAllotment = async (
         changed.map((one) => ({ ...one, rooms: one.allotted - (stood.get(keyOf(one))?.allotted ?? 0) })),
       ),
     )
+  }
   await writeNights(
     trx,
     groupId,

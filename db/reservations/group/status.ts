@@ -20,7 +20,7 @@ import type { BookingGroupRow, FolioRow } from '../../rows.ts'
 import { moveInventory } from '../../units/index.ts'
 import { factOf as folioFact } from '../folio/open.ts'
 import { groupLifecycle, isTaken, nightsToRelease } from '../rules/groups.ts'
-import { allotmentMoves, factOf, refuseTypes, writeNights } from './allotment.ts'
+import { allotmentMoves, factOf, holdTypes, refuseTypes, writeNights } from './allotment.ts'
 import { lockGroup } from './lock.ts'
 import type { GroupNight, LockedGroup } from './lock.ts'
 
@@ -42,8 +42,9 @@ export const writeStatus = async (
 }
 
 /** Takes the rooms of a group out of sale, or gives back those that are not picked up, on the nights to come. */
-export const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 1 | -1) =>
-  moveInventory(
+export const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup, sign: 1 | -1) => {
+  await holdTypes(trx, nights)
+  await moveInventory(
     trx,
     await allotmentMoves(
       trx,
@@ -52,6 +53,7 @@ export const moveRooms = async (trx: Trx, { nights, businessDate }: LockedGroup,
         .map((night) => ({ ...night, rooms: sign * (night.allotted - night.pickedUp) })),
     ),
   )
+}
 
 /**
  * Takes the allotment out of sale until an instant (G2), at the latest the start of the day of departure, since a group may be optioned on the

@@ -158,6 +158,37 @@ const lostUnit = async (
   return gone ? `${gone.name} is not there for the stay any more` : null
 }
 
+/**
+ * The day up to which units are the guest's again, by unit: the departure, or the first night that is sold as a type which the unit is not of, where another one
+ * was to follow.
+ */
+const daysBack = async (
+  trx: Trx,
+  unitIds: readonly string[],
+  { reservationId, businessDate, departure }: Returning,
+): Promise<Map<string, string>> => {
+  const rows = await sql<{ unitId: string; to: string }>(
+    trx,
+    `select u.id as unit_id, coalesce((select min(n.date) from reservation_night n where n.tenant_id = u.tenant_id and n.reservation_id = ? and n.date >= ?::date and n.status <> 'charged'
+       and not exists (select from unit_type_pool s where s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id and s.unit_pool_id = u.unit_pool_id)),
+       ?::date) as "to" from unit u where u.id = any(?::uuid[])`,
+    [reservationId, businessDate, departure, unitIds],
+  )
+  return new Map(rows.map(({ unitId, to }) => [unitId, to]))
+}
+
+/** Makes room in units for a guest who comes back to them. 409 `unit_conflict`. */
+const clearFor = async (
+  trx: Trx,
+  back: ReadonlyMap<string, string>,
+  { reservationId, businessDate: from, dryRun = false }: Returning & { dryRun?: boolean },
+): Promise<void> => {
+  for (const to of [...new Set(back.values())].toSorted()) {
+    const unitIds = [...back].flatMap(([unitId, until]) => (until === to ? [unitId] : []))
+    if (to > from) await clearUnits(trx, { unitIds, from, to, reservationId, dryRun })
+  }
+}
+
 /** Tells whether `reoccupy` would find the units of a stay that has left. Changes nothing. */
 export const mayReoccupy = async (trx: Trx, back: Returning): Promise<boolean> => {
   const rows = await sql<{ unitId: string }>(
@@ -167,9 +198,7 @@ export const mayReoccupy = async (trx: Trx, back: Returning): Promise<boolean> =
   )
   const unitIds = rows.map((row) => row.unitId)
   if ((await lostUnit(trx, unitIds, back)) !== null) return false
-  if (back.departure <= back.businessDate) return true
-  const { reservationId, businessDate: from, departure: to } = back
-  return clearUnits(trx, { unitIds, from, to, reservationId, dryRun: true }).then(
+  return clearFor(trx, await daysBack(trx, unitIds, back), { ...back, dryRun: true }).then(
     () => true,
     (error: unknown) => {
       if (error instanceof ApiError && error.code === 'unit_conflict') return false
@@ -179,24 +208,26 @@ export const mayReoccupy = async (trx: Trx, back: Returning): Promise<boolean> =
 }
 
 /**
- * Takes a check-out back: the units that the guest left with it are occupied again up to the departure, and their departure tasks are skipped. 409
+ * Takes a check-out back: the units that the guest left with it are occupied again as long as they are sold to the stay, and their departure tasks are skipped. 409
  * `unit_conflict` where one is promised or given to another by now, or is not there any more.
  */
 export const reoccupy = async (
   trx: Trx,
   reservationId: string,
-  { businessDate, departure }: { businessDate: string; departure: string },
+  days: { businessDate: string; departure: string },
 ): Promise<void> => {
   const rows = await lockRows(trx, [reservationId], leftAtCheckOut)
   const unitIds = rows.map((row) => row.unitId)
-  const lost = await lostUnit(trx, unitIds, { reservationId, businessDate, departure })
+  const lost = await lostUnit(trx, unitIds, { reservationId, ...days })
   if (lost !== null)
     throw conflict('unit_conflict', 'The unit is not free for the guest any more', [{ field: 'unitId', message: lost }])
-  if (departure > businessDate) await clearUnits(trx, { unitIds, from: businessDate, to: departure, reservationId })
+  const back = await daysBack(trx, unitIds, { reservationId, ...days })
+  await clearFor(trx, back, { reservationId, ...days })
   await sql(
     trx,
-    `update unit_assignment set status = 'occupied', during = daterange(starts_on, greatest(starts_on + 1, ?::date)) where id = any(?::uuid[])`,
-    [departure, rows.map((row) => row.id)],
+    `update unit_assignment a set status = 'occupied', during = daterange(a.starts_on, greatest(a.starts_on + 1, v."to"))
+     from unnest(?::uuid[], ?::date[]) as v (id, "to") where a.id = v.id`,
+    [rows.map((row) => row.id), rows.map((row) => back.get(row.unitId) ?? days.departure)],
   )
   for (const { unitId } of rows) {
     const tasks = await sql<Task>(

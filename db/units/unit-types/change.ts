@@ -18,17 +18,18 @@ export type UnitTypeChange = {
 }
 
 /**
- * The nights of a type that the counters of its pools hold, from a day on: of stays, and of holds. Waits for bookings that are being written, and keeps
- * others from naming the type until the commit.
+ * The nights of a type that the counters of its pools hold, from a day on: of stays, of holds, of guests who did not come and pay for them, and of groups. Waits
+ * for bookings that are being written, and keeps others from naming the type until the commit.
  */
 const takenNights = async (trx: Trx, id: string, from: string) => {
   await sql(trx, `select 1 from unit_type where id = ? for update`, [id])
   return sqlOne<{ first: string | null; last: string | null }>(
     trx,
-    `select min(n.date) as first, max(n.date) as last from reservation_night n
-     join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
-     where n.unit_type_id = ? and n.date >= ?::date and n.status <> 'released' and r.status in ('held', 'confirmed', 'checked_in', 'checked_out')`,
-    [id, from],
+    `select min(x.night) as first, max(x.night) as last from (
+       select n.date as night from reservation_night n where n.unit_type_id = ? and n.date >= ?::date and n.status <> 'released'
+       union all select n.night from booking_group_night n join booking_group g on g.tenant_id = n.tenant_id and g.id = n.group_id
+         where n.unit_type_id = ? and n.night >= ?::date and n.allotted > n.picked_up and g.status in ('optional', 'confirmed')) x`,
+    [id, from, id, from],
   )
 }
 
@@ -57,7 +58,7 @@ export const requireSoldAs = async (
 export const refuseSold = async (trx: Trx, property: LockedProperty, id: string, field: string) => {
   const taken = await takenNights(trx, id, presentDayOf(property))
   if (taken?.first)
-    throw unprocessable('in_use', 'Stays or holds of the type stand in the way', [
+    throw unprocessable('in_use', 'Stays, holds or allotments of the type stand in the way', [
       { field, message: `nights are taken from ${taken.first} to ${taken.last}` },
     ])
 }
