@@ -39,10 +39,12 @@ const showAccount = (id: string, account: Account | null, available: number) => 
   }
 }
 
+/** A payout and what it pays out come to nothing together, so that what no payout has is the balance. */
 const availableOf = async (trx: PlatformTrx, accountRef: string): Promise<number> => {
   const [row] = await sql<{ sum: number }>(
     trx,
-    `select coalesce(sum((state->>'net')::bigint), 0)::bigint as sum from sandbox_object where kind = 'transaction' and account_ref = ?`,
+    `select coalesce(sum((state->>'net')::bigint), 0)::bigint as sum from sandbox_object
+     where kind = 'transaction' and account_ref = ? and state->>'payout' is null`,
     [accountRef],
   )
   return row?.sum ?? 0

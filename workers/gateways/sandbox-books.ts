@@ -54,7 +54,8 @@ const objects = async <T>(trx: PlatformTrx, accountRef: string, kind: string): P
   (
     await sql<{ state: T }>(
       trx,
-      `select state from sandbox_object where kind = ? and account_ref = ? and state->'booked' is null order by created_at, id`,
+      `select state from sandbox_object where kind in ('charge', 'refund', 'dispute') and kind = ? and account_ref = ? and state->'booked' is null
+       order by created_at, id`,
       [kind, accountRef],
     )
   ).map((row) => row.state)
@@ -88,9 +89,9 @@ const bookRefunds = async (trx: PlatformTrx, accountRef: string, now: number) =>
     const { amount, currency } = refund
     const [row] = await sql<{ state: Charge; before: number }>(
       trx,
-      `select c.state, coalesce((select sum(-(t.state->>'gross')::bigint) from sandbox_object t join sandbox_object r
-           on r.id = t.state->'source'->>'id' and r.kind = 'refund' where t.kind = 'transaction' and t.account_ref = c.account_ref
-           and t.state->>'kind' = 'refund' and r.state->>'charge' = c.id), 0)::bigint as before
+      `select c.state, coalesce((select sum(-(t.state->>'gross')::bigint) from sandbox_object r join sandbox_object t
+           on t.id = 'txn_' || r.id and t.kind = 'transaction' where r.kind = 'refund' and r.account_ref = c.account_ref
+           and r.state->>'charge' = c.id), 0)::bigint as before
        from sandbox_object c where c.id = ?`,
       [refund.charge],
     )
@@ -224,7 +225,7 @@ export const settleDue = (): Promise<void> =>
   inPlatform(async (trx) => {
     const due = await prepared<{ accountRef: string }>(
       trx,
-      `select account_ref from sandbox_object where kind = 'account' and due_at <= clock_timestamp() order by id limit 20 for update skip locked`,
+      `select account_ref from sandbox_object where kind = 'account' and due_at <= statement_timestamp() order by id limit 20 for update skip locked`,
     )
     for (const { accountRef } of due) await settle(trx, accountRef)
   })

@@ -113,7 +113,7 @@ export const takeCallbacks = (): Promise<CallbackDue[]> =>
     prepared<CallbackDue>(
       trx,
       `update sandbox_object set due_at = clock_timestamp() + interval '30 seconds'
-       where id in (select id from sandbox_object where due_at <= clock_timestamp() and kind = 'callback' order by due_at limit 50 for update skip locked)
+       where id in (select id from sandbox_object where due_at <= statement_timestamp() and kind = 'callback' order by due_at limit 50 for update skip locked)
        returning id, account_ref, state`,
     ),
   )

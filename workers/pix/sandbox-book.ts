@@ -265,7 +265,7 @@ export const takeCalls = (): Promise<(CallDue & { url: string | null })[]> =>
     sql<CallDue & { url: string | null }>(
       trx,
       `with taken as (update sandbox_object set due_at = clock_timestamp() + interval '30 seconds'
-         where id in (select id from sandbox_object where due_at <= clock_timestamp() and kind = 'pix_callback' order by due_at limit 50 for update skip locked)
+         where id in (select id from sandbox_object where due_at <= statement_timestamp() and kind = 'pix_callback' order by due_at limit 50 for update skip locked)
          returning id, account_ref, state)
        select t.*, (select h.state ->> 'url' from sandbox_object h where h.kind = 'pix_hook' and h.account_ref = t.account_ref) as url from taken t`,
     ),
