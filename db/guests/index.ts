@@ -65,6 +65,7 @@ export {
   sendLink,
 } from './registration-links.ts'
 export { correctStays } from './registration-corrections.ts'
+export { returnForms } from './registration-returns.ts'
 export { beginReport, endLinks, recordAnswer, reportStays, submitRegistration } from './registration-reports.ts'
 export type { AuthorityAnswer, AuthorityCall } from './registration-reports.ts'
 export { closeForms, fillRegistration, listRegistrations, openForms, readRegistration } from './registrations.ts'

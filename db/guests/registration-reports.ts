@@ -153,10 +153,18 @@ const settle = (trx: Trx, id: string, status: string, error: string | null = nul
     [status, error, externalId, id],
   )
 
+/** Tells whether the authority is still to hear that an earlier registration was cancelled, by the id that a new one would replace. */
+const isTakenBack = async (trx: Trx, registrationId: string): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select id from registration_report where registration_id = ? and kind = 'cancellation' and status in ('queued', 'unknown') limit 1`,
+    [registrationId],
+  )) !== null
+
 /** Tells whether a report may go now: the form for its present version, a step of the stay once all before it was accepted (R29). */
 const isDue = async (trx: Trx, { kind, form, formVersion, id }: Due): Promise<boolean> => {
   if (kind === 'registration') {
-    if (formVersion === form.formVersion && form.status !== 'cancelled') return true
+    if (formVersion === form.formVersion && form.status !== 'cancelled') return !(await isTakenBack(trx, form.id))
     await settle(trx, id, 'superseded')
     await reportNext(trx, form.id)
     return false
@@ -234,7 +242,10 @@ export const recordAnswer = async (trx: Trx, reportId: string, answer: Authority
     else if (form.status === 'cancelled' && answer.accepted)
       await ask(trx, (await queueReport(trx, form.id, 'cancellation', form.formVersion))[0])
   }
-  if (answer.accepted) await reportNext(trx, form.id)
+  // The stay has come back meanwhile: the registration that follows has an id of its own.
+  if (kind === 'cancellation' && answer.accepted && form.status !== 'cancelled')
+    await changeRow(trx, GuestRegistration, form.id, { externalId: null })
+  if (answer.accepted || kind === 'cancellation') await reportNext(trx, form.id)
 }
 
 /** Reports of a form, in the order in which they were asked for. */

@@ -31,7 +31,7 @@ export type Target = {
   sale: { unitTypeId: string | undefined; ratePlanId: string | undefined }
   /** Nights before it keep type and plan. */
   from: string
-  /** Nights of the stay that are over, and on which nobody had the room: they are no part of it any more. */
+  /** Nights that were given back and are over: they are no part of the stay any more. */
   missed?: ReadonlySet<string>
   /** Prices set elsewhere, such as by a channel; null uses the property's own. */
   priced: readonly QuotedNight[] | null

@@ -222,7 +222,7 @@ export const renewDeposits = async (
   })
   const nights = await sql<{ amount: number }>(
     trx,
-    `select amount from reservation_night where reservation_id = ? and status <> 'released' order by date`,
+    `select amount from reservation_night where reservation_id = ? and status in ('open', 'charged') order by date`,
     [reservation.id],
   )
   let settled = sum(kept.map((one) => one.amount))

@@ -24,7 +24,7 @@ type Revenue = { currency: string; room: number; other: number }
 
 /**
  * Statistics of a guest's stays. They cover all profiles that are merged into the guest, in the properties within the caller's scope. Stays and nights are
- * those of stays that began. Revenue is posted revenue, net of adjustments and without taxes on top. It comes from the stays that began, with this
+ * those of stays that began, without nights that were given back. Revenue is posted revenue, net of adjustments and without taxes on top. It comes from the stays that began, with this
  * guest as their main guest.
  */
 export const statisticsOf = async (
@@ -37,11 +37,13 @@ export const statisticsOf = async (
     prepared<Counts>(
       trx,
       `with own as (
-         select distinct r.id, r.status, r.arrival, r.departure, r.created_at from reservation_guest n
+         select distinct r.id, r.status, r.arrival, r.departure, r.created_at,
+           (select count(*) from reservation_night s where s.tenant_id = r.tenant_id and s.reservation_id = r.id and s.status <> 'released') as nights
+         from reservation_guest n
          join reservation r on r.tenant_id = n.tenant_id and r.id = n.reservation_id
          where n.guest_id = any(?::uuid[]) and ?)
        select count(*) filter (where status in ('checked_in', 'checked_out')) as stays,
-         coalesce(sum(departure - arrival) filter (where status in ('checked_in', 'checked_out')), 0)::int as nights,
+         coalesce(sum(nights) filter (where status in ('checked_in', 'checked_out')), 0)::int as nights,
          count(*) filter (where status = 'confirmed') as upcoming, count(*) filter (where status = 'cancelled') as cancelled,
          count(*) filter (where status = 'no_show') as no_shows,
          min(arrival) filter (where status in ('checked_in', 'checked_out')) as first_arrival,

@@ -3,7 +3,7 @@ import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf } from '../payment/index.ts'
 import type { SaleProperty } from '../properties/index.ts'
-import type { BookingRow, ReservationRow } from '../rows.ts'
+import type { BookingRow, ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { notFound } from '../../config/errors.ts'
 import { askForFees } from './collect.ts'
@@ -17,11 +17,12 @@ import { postCharged, writeCharges } from './folio/write.ts'
 import { lockBookings, lockStay } from './lock.ts'
 import { limitedExtras, releaseNights } from './night-moves.ts'
 import { recordTransition } from './record.ts'
+import { feeBase } from './rules/fee-base.ts'
 import { isNoShow, nightsLeft, noShowFee } from './rules/no-show.ts'
 import { policiesOf } from './rules/policies.ts'
 import { stayLifecycle, isLive } from './rules/states.ts'
 
-type Night = { reservationId: string; date: string; amount: number; status: 'open' | 'waived' }
+type Night = Pick<ReservationNightRow, 'reservationId' | 'date' | 'amount' | 'status'>
 
 export type NoShows = {
   /** Ids of those that became no-shows. */
@@ -57,18 +58,17 @@ export const recordNoShows = async (
   const ids = coming.map((one) => one.id)
   const nights = await sql<Night>(
     trx,
-    `select reservation_id, date, amount, status from reservation_night where reservation_id = any(?::uuid[]) and status in ('open', 'waived')
+    `select reservation_id, date, amount, status from reservation_night where reservation_id = any(?::uuid[]) and status <> 'released'
      order by reservation_id, date`,
     [ids],
   )
-  const nightsOf = (id: string, status: Night['status']) =>
-    nights.filter((night) => night.reservationId === id && night.status === status)
-  const datesOf = (id: string, status: Night['status']) => nightsOf(id, status).map((night) => night.date)
-  const feeOf = (one: ReservationRow) => {
-    const amounts = nightsOf(one.id, 'open').map((night) => night.amount)
-    const base = { nights: amounts, roomTotal: one.roomTotal, total: one.total }
-    return noShowFee(policiesOf(one).noShow.rules, base, lowered)
-  }
+  const nightsOf = (id: string) => nights.filter((night) => night.reservationId === id)
+  const datesOf = (id: string, status: Night['status']) =>
+    nightsOf(id)
+      .filter((night) => night.status === status)
+      .map((night) => night.date)
+  const feeOf = (one: ReservationRow) =>
+    noShowFee(policiesOf(one).noShow.rules, feeBase(one, nightsOf(one.id)), lowered)
   const given = coming.flatMap(({ id, ...one }) => {
     const dates = { open: datesOf(id, 'open'), waived: datesOf(id, 'waived') }
     return nightsLeft(policiesOf(one).noShow.rules, dates, businessDate).map((date) => ({ reservationId: id, date }))

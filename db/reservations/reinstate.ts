@@ -2,6 +2,7 @@ import { notFound } from '../../config/errors.ts'
 import { reservationReinstated } from '../../config/events/reservations.ts'
 import { assignUnit } from '../../jobs/reservations.ts'
 import { raisePostings } from '../financial/index.ts'
+import { returnForms } from '../guests/index.ts'
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -106,5 +107,6 @@ export const reinstate = async (
     override: isShort ? usedOverride(override, ['availability']) : used,
     data: {},
   })
+  if (property.settings.registration.authority !== 'none') await returnForms(trx, [stay.id])
   await raisePostings(trx, property.id, [...reversed, ...back.postings])
 }

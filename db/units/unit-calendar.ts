@@ -97,7 +97,8 @@ export const tapeUnassigned = (
      cross join lateral (select greatest(r.arrival, ${presentDay('y')}) as day) f
      where ? and r.property_id = ? and r.status in ('confirmed', 'checked_in') and r.arrival < ?::date and r.departure > greatest(?::date, f.day)
        and (?::uuid[] is null or r.unit_type_id = any(?::uuid[]))
-       and (select sum(s.quantity) from unit_type_pool s where s.tenant_id = r.tenant_id and s.unit_type_id = r.unit_type_id) * (r.departure - f.day)
+       and (select sum(s.quantity) from reservation_night n join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
+            where n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status <> 'released' and n.date >= f.day)
          > (select coalesce(sum(least(a.ends_on, r.departure) - greatest(a.starts_on, f.day)), 0) from unit_assignment a
             where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied')
               and a.ends_on > f.day and a.starts_on < r.departure)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { checkIn } from '../../db/reservations/check-in.ts'
 import { checkOut } from '../../db/reservations/check-out.ts'
+import { reinstate } from '../../db/reservations/reinstate.ts'
 import { revertCheckIn, revertCheckOut } from '../../db/reservations/revert.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { startAuthority } from '../support/authority-peer.ts'
@@ -194,6 +195,34 @@ describe('Forms that are reported', () => {
     expect((await call('POST', `guest-registrations/${unheard.formId}/submit`, {})).body.code).to.equal(
       'invalid_transition',
     )
+  })
+
+  it('are reported anew with a stay that comes back, and stand where the authority has not heard that it was cancelled', async () => {
+    const { formId, bookingId, reservationId } = await book(26)
+    const back = () => desk.house.inHouse((trx) => reinstate(trx, reservationId, { reason: 'comes after all' }))
+    await complete(formId)
+    await work()
+    const first = await read(formId)
+    await cancelStays(desk.house, bookingId)
+    await back()
+    await work()
+    expect(await read(formId)).to.include({ status: 'accepted', externalId: first.externalId })
+    expect(authority.heard).to.have.lengthOf(1)
+    await cancelStays(desk.house, bookingId)
+    await work()
+    await back()
+    await work()
+    const second = await read(formId)
+    expect(second.status).to.equal('accepted')
+    expect(second.externalId).to.not.equal(first.externalId)
+    expect(authority.heard.map(({ path }) => path.split('/').at(-1))).to.deep.equal([
+      'registrations',
+      'cancellations',
+      'registrations',
+    ])
+    await cancelStays(desk.house, bookingId)
+    await work()
+    expect(authority.heard.at(-1)?.body.registrationId).to.equal(second.externalId)
   })
 
   it('need an address and a secret of the authority', async () => {

@@ -17,6 +17,7 @@ type Shown = {
   body: {
     id: string
     bookingId: string
+    primaryGuest: { guestId: string }
     code?: string
     total: number
     nights: { date: string; status: string }[]
@@ -127,6 +128,8 @@ describe('A guest who did not come', () => {
     ])
     expect(longer.total).to.equal(3 * 20_000 + 3_000 + 5_000)
     expect([await soldOn(0), await soldOn(1), await soldOn(3)]).to.deep.equal([0, 1, 1])
+    const { statistics } = (await manager.get(`guests/${longer.primaryGuest.guestId}`)).body
+    expect(statistics).to.include({ stays: 1, nights: 3 })
     const shown = await house.inHouse((trx) => readGuestBooking(trx, longer.bookingId))
     expect(shown?.rooms[0]?.nights.map(({ date }) => date)).to.deep.equal([1, 2, 3].map(house.day))
   })

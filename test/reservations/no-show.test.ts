@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { NoShowRules } from '../../config/policy-rules.ts'
 import { sql } from '../../db/lib/connection.ts'
+import { feeBase } from '../../db/reservations/rules/fee-base.ts'
 import { nightsKept } from '../../db/reservations/rules/no-show.ts'
 import { changeUnitType } from '../../db/units/unit-types/change.ts'
 import { balanceOf } from '../financial/support.ts'
@@ -74,6 +75,18 @@ describe('A guest who does not come', () => {
     expect(kept({ type: 'percent', value: 5000, of: 'room' })).to.deep.equal(['a'])
     expect(kept({ type: 'none', value: 0, of: 'room' })).to.deep.equal(['a'])
     expect(kept({ type: 'full', value: 0, of: 'total' }, true)).to.deep.equal([])
+  })
+
+  it('pays a fee of what is not on a folio yet: nights that are charged, waived or given back are no part of it', () => {
+    const nights = (['charged', 'open', 'open', 'waived', 'released'] as const).map((status) => ({
+      status,
+      amount: 100,
+    }))
+    expect(feeBase({ roomTotal: 300, total: 360, postedTotal: 120 }, nights)).to.deep.equal({
+      nights: [100, 100],
+      roomTotal: 200,
+      total: 240,
+    })
   })
 
   it('is not one who is here', async () => {

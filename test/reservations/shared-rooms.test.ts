@@ -96,6 +96,10 @@ describe('A dormitory that is sold by the bed, and as a whole', () => {
     expect((await send(stay, 'check-in', { override })).status).to.equal(200)
     const { body: proposal } = await send(stay, 'amendments', { changes: { unitTypeId: whole, from: house.day(1) } })
     expect((await send(stay, `amendments/${proposal.amendmentId}/accept`)).status).to.equal(200)
+    const days = `from=${house.day(0)}&to=${house.day(3)}`
+    const tape = await desk.get(`unit-calendar?propertyId=${house.propertyId}&${days}`)
+    const lacking = (tape.body.unassigned as { reservationId: string }[]).map((one) => one.reservationId)
+    expect(lacking, 'three beds short').to.deep.equal([stay])
     const beds = async () => {
       await world.drain({ kinds: ['inventory.assign'] })
       return (await rowsOf(house, stay)).map(({ status, from, to }) => [status, from, to])

@@ -2,6 +2,7 @@ import { localInstant } from '../../../config/time.ts'
 import { feeAt, nextDeadline } from '../../properties/rules/policies.ts'
 import type { FeeBase, FeeInstants, SaleProperty } from '../../properties/index.ts'
 import type { BookingRow, ReservationNightRow, ReservationRow } from '../../rows.ts'
+import { feeBase } from './fee-base.ts'
 import { policiesOf } from './policies.ts'
 
 export type StayFee = {
@@ -26,13 +27,10 @@ export const feesOf = (
   nights: readonly NightAmount[],
 ): StayFee[] =>
   reservations.map((one) => {
-    const base = {
-      nights: nights
-        .filter(({ reservationId, status }) => reservationId === one.id && (status === 'open' || status === 'charged'))
-        .map((night) => night.amount),
-      roomTotal: one.roomTotal,
-      total: one.total,
-    }
+    const base = feeBase(
+      one,
+      nights.filter((night) => night.reservationId === one.id),
+    )
     const instants = {
       arrivalAt: localInstant(one.arrival, property.checkInFrom, property.timezone),
       bookedAt: booking.createdAt,

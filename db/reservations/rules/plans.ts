@@ -14,6 +14,7 @@ import { dueAtBooking, moneyOf, uncovered } from './deposits.ts'
 import { lastNightDue } from './departure.ts'
 import { endedBefore, extrasDue, isDaily, nightsDue } from './due-charges.ts'
 import type { DueCharge } from './due-charges.ts'
+import { feeBase } from './fee-base.ts'
 import { folioFor } from './routing.ts'
 import { isNoShow, nightsLeft, noShowFee } from './no-show.ts'
 import { policiesOf } from './policies.ts'
@@ -312,7 +313,7 @@ export const planNoShow = ({ facts, property, businessDate }: Scene, asked?: num
   const { stay } = facts
   const { rules } = policiesOf(stay).noShow
   const nights = openNights(facts)
-  const base = { nights: nights.map((night) => night.amount), roomTotal: stay.roomTotal, total: stay.total }
+  const base = feeBase(stay, facts.nights)
   const due = noShowFee(rules, base)
   const fee = noShowFee(rules, base, asked)
   const dates = nights.map((night) => night.date)
