@@ -114,9 +114,19 @@ export type RefundCall = {
   paymentRef: string
   /** The platform took a share of the payment. */
   returnsFee: boolean
+  /** The owner of the account has withdrawn the connection there: the gateway takes nothing from us any more. */
+  isWithdrawn: boolean
   attempt: LastAttempt | null
   now: Date
 }
+
+const isWithdrawn = async (trx: Trx, accountId: string | null): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `select a.id from gateway_account a join payment_exception e on e.tenant_id = a.tenant_id and e.subject_type = 'gateway_account' and e.subject_id = a.id
+     where a.id = ? and a.status = 'disconnected' and e.kind = 'account_gone' limit 1`,
+    [accountId],
+  )) !== null
 
 export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall | null> => {
   const refund = await sqlOne<RefundRow>(trx, `select * from refund where id = ? and via = 'gateway'`, [refundId])
@@ -128,6 +138,7 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
     ...(await accountOf(trx, refund.gatewayAccountId)),
     paymentRef: payment.externalId,
     returnsFee: shareOf(payment.capturedAmount, payment.platformFeeRate) > 0,
+    isWithdrawn: await isWithdrawn(trx, refund.gatewayAccountId),
     attempt: await lastAttempt(trx, refundKey(refundId)),
     now: await clockOf(trx),
   }

@@ -62,9 +62,20 @@ const settled = ({ refund }: RefundCall): Answer<OfRefund, RefundSnapshot> => ({
   write: (trx) => settleRefundById(trx, refund.id),
 })
 
+const mayHaveActed = ({ attempt, refund }: RefundCall) =>
+  refund.externalId !== null || attempt?.state === 'started' || attempt?.state === 'unknown'
+
+/** Of a refund that never reached the gateway, and cannot any more. */
+const cannotBeSent = {
+  kind: 'refused',
+  code: 'account_gone',
+  message: 'The account was disconnected at the gateway',
+} as const
+
 /** Sends a refund, or reads it where it was sent and the gateway may know it. */
 const pursue = async (asking: Asking, call: RefundCall): Promise<Answer<OfRefund, RefundSnapshot>> => {
   if (call.refund.status === 'failed') return settled(call)
+  if (call.isWithdrawn && isOpen(call) && !mayHaveActed(call)) return cannotBeSent
   const sameErrorTwice = call.attempt !== null && call.attempt.tries >= 2 && call.attempt.state === 'unknown'
   const isUnsent = call.refund.externalId === null && isOpen(call)
   return isUnsent && !sameErrorTwice && !keyIsOld(call) ? send(asking, call) : read(asking, call)

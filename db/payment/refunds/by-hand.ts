@@ -50,13 +50,23 @@ const wayOfRecorded = async (trx: Trx, payment: PaymentRow, wanted: RefundVia | 
   return { via: 'manual' }
 }
 
-/** The way that a refund takes (R20). 422 `refund_through_gateway`, `method_unavailable`. */
-export const wayOf = async (trx: Trx, payment: PaymentRow, wanted: RefundVia | undefined): Promise<Way> => {
+const isDisconnected = async (trx: Trx, { gatewayAccountId }: PaymentRow): Promise<boolean> =>
+  (await sqlOne(trx, `select id from gateway_account where id = ? and status = 'disconnected'`, [gatewayAccountId])) !==
+  null
+
+/** The way that a refund takes (R20); a person who names none hands back what a gateway cannot send. 422 `refund_through_gateway`, `method_unavailable`. */
+export const wayOf = async (
+  trx: Trx,
+  payment: PaymentRow,
+  wanted: RefundVia | undefined,
+  byPerson = false,
+): Promise<Way> => {
   if (payment.origin === 'recorded') return wayOfRecorded(trx, payment, wanted)
   if (wanted === 'pix_return')
     throw unprocessable('method_unavailable', 'Only money that came by a Pix of the bank is returned so', [
       { field: 'via', message: 'must be gateway' },
     ])
+  if (wanted === undefined && byPerson && (await isDisconnected(trx, payment))) return { via: 'manual' }
   if (wanted !== 'manual') return { via: 'gateway' }
   if (!(await isClosedWay(trx, payment))) throw goesBackBy('gateway', 'The gateway')
   return { via: 'manual' }

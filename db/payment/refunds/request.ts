@@ -69,7 +69,7 @@ export const reserveRefund = async (
 ): Promise<RequestedRefund> => {
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money can be refunded')
   // A refund that the bank has made by itself is not under way any more.
-  const way = book ? ({ via: 'manual' } as const) : await wayOf(trx, payment, wanted)
+  const way = book ? ({ via: 'manual' } as const) : await wayOf(trx, payment, wanted, byPerson)
   const { via } = way
   const place = via === 'manual' ? await sourceOf(trx, payment, from) : null
   if (via === 'gateway' && byPerson && !(await isRefundable(trx, payment)))
