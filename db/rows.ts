@@ -715,6 +715,7 @@ export interface CashTransferRow {
   createdAt: Date
   updatedAt: Date
   closingSessionId: string | null
+  datedOn: string | null
 }
 
 export interface ChannelBookingRow {
@@ -5603,11 +5604,11 @@ export const tables = {
     computed: ['difference'],
   },
   cash_transfer: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'fromAccountId', 'toAccountId', 'payee', 'method', 'amount', 'fee', 'currency', 'purpose', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'status', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'closingSessionId'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'fromAccountId', 'toAccountId', 'payee', 'method', 'amount', 'fee', 'currency', 'purpose', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'status', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'selfApproved', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'closingSessionId', 'datedOn'],
     documents: ['failure'],
     filled: ['tenantId', 'id', 'fee', 'selfApproved', 'readCount', 'version', 'createdAt', 'updatedAt'],
     nullable: ['propertyId', 'toAccountId', 'payee', 'accountId', 'costCenterId', 'scheduledOn', 'sentOn', 'receivedOn', 'sourceType', 'sourceId', 'requestedBy', 'approvedBy', 'approvedAt', 'endToEndId', 'failure', 'cancelReason', 'nextReadAt', 'closingSessionId'],
-    computed: [],
+    computed: ['datedOn'],
   },
   channel_booking: {
     fields: ['tenantId', 'id', 'channelConnectionId', 'propertyId', 'externalId', 'revision', 'kind', 'payload', 'departure', 'status', 'bookingId', 'reservationIds', 'pulledAs', 'acknowledgedAt', 'appliedAt', 'error', 'dismissReason', 'version', 'createdAt', 'updatedAt'],

@@ -122,6 +122,7 @@ export const countedMonths = {
   inventory_consumption: { business_date: 'date' },
   cash_movement: { booked_on: 'date' },
   cash_session: { business_date: 'date' },
+  cash_transfer: { dated_on: 'date' },
   bank_statement_line: { booked_on: 'date' },
   pix_charge: { due_on: 'date' },
   compensation: { created_at: 'time' },

@@ -146,7 +146,9 @@ export const changed: Readonly<Record<string, Readonly<Record<string, string>>>>
   cash_movement: { amount: '100 * n', matched: `case when ${some} then 100 * n else 0 end` },
   bank_statement_line: { amount: '-100 * n' },
   customer: { guest_id: 'null', on_hold: some },
-  cash_transfer: { source_id: 'null' },
+  cash_transfer: { source_id: 'null', sent_on: 'current_date - n % 300' },
+  purchase_order: { expected_on: 'current_date - n % 300' },
+  pix_charge: { due_on: 'current_date - n % 300' },
   privacy_request: {
     kind: `'access'`,
     guest_id: 'gen_random_uuid()',

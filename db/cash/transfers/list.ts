@@ -3,6 +3,7 @@ import type { Condition } from '../../lib/conditions.ts'
 import { attemptsOf } from '../../lib/attempts.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { onDays } from '../../lib/days.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import { unseal } from '../../lib/sealing/index.ts'
@@ -23,7 +24,7 @@ export type TransferFilter = Paging & {
 }
 
 const listed = (row: TransferRecord) => {
-  const { payee: _, nextReadAt: __, readCount: ___, ...rest } = row
+  const { payee: _, nextReadAt: __, readCount: ___, datedOn: ____, ...rest } = row
   return rest
 }
 
@@ -32,7 +33,6 @@ export const listTransfers = async (
   trx: Trx,
   { status, method, accountId, from, to, sourceId, scope, ...paging }: TransferFilter,
 ): Promise<Page<ReturnType<typeof listed>>> => {
-  const day = 'case when t.sent_on is null then t.scheduled_on else t.sent_on end'
   const { total, rows } = await readPage<TransferRecord>(
     trx,
     {
@@ -44,10 +44,9 @@ export const listTransfers = async (
         ...where('t.status = ?', status),
         ...where('t.method = ?', method),
         ...where('? in (t.from_account_id, t.to_account_id)', accountId),
-        ...where(`${day} >= ?`, from),
-        ...where(`${day} <= ?`, to),
         ...where('t.source_id = ?', sourceId),
       ],
+      days: onDays('t.dated_on', { from, to }),
       order: 't.created_at desc, t.id',
     },
     paging,
