@@ -1,5 +1,9 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import { recordReceipt, voidReceivable } from '../../db/accounts-receivable/index.ts'
+import { recordMovement } from '../../db/cash/index.ts'
 import type { Parsed } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceipts } from './receipts-desk.ts'
 
@@ -91,6 +95,54 @@ describe('money of customers', function () {
       reason: 'Nothing else is owed',
     })
     expect(await a.read(excess.id)).to.include({ available: 0, refunded: 10_000 })
+  })
+
+  it('that a bank tells of pays no document that is voided in the same moment', async () => {
+    const customerId = await a.customer()
+    const invoice = await a.plain(customerId, [30_000])
+    const pixId = randomUUID()
+    let commit = () => {}
+    const held = new Promise<void>((resolve) => {
+      commit = resolve
+    })
+    let isVoid = false
+    const voiding = a.house.inHouse(async (trx) => {
+      await voidReceivable(trx, invoice.id, 'Of another firm', null)
+      isVoid = true
+      await held
+    })
+    await until(() => isVoid)
+    const paying = a.house.inHouse((trx) =>
+      recordReceipt(trx, {
+        sourceType: 'pix',
+        sourceId: pixId,
+        method: 'pix',
+        bookId: a.bookId,
+        currency: 'BRL',
+        amount: 30_000,
+        receivableId: invoice.id,
+        book: () =>
+          recordMovement(trx, {
+            cashAccountId: bankId,
+            amount: 30_000,
+            kind: 'pix_in',
+            source: { type: 'pix', id: pixId },
+            description: 'Pix received',
+          }),
+      }),
+    )
+    await until(
+      async () =>
+        (
+          await a.rows(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%from customer%'`,
+          )
+        ).length > 0,
+    )
+    commit()
+    await voiding
+    expect(await a.read(await paying)).to.include({ allocated: 0, available: 30_000, status: 'recorded' })
+    expect(await a.document(invoice.id)).to.include({ status: 'void', settled: 0 })
   })
 
   it('goes back once by ten refunds of all of it at once, and two undo one allocation once', async () => {

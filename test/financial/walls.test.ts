@@ -84,6 +84,16 @@ for (const role of ['service', 'owner'] as Role[]) {
       it('refuses what belongs to another tenant or book', async () => {
         const stranger = await makeHouse()
         const theirs = await planOf(stranger)
+        const other = await inTenant(
+          house.tenantId,
+          async (trx) =>
+            (
+              await sqlOne<{ id: string }>(trx, `select id from fiscal_period where book_id = ? and id <> ? limit 1`, [
+                house.bookId,
+                plan.entry['period_id'],
+              ])
+            )?.id,
+        )
         expect(await write({}, { account_id: theirs.debit['account_id'] })).to.equal('23503')
         expect(await write({}, { property_id: stranger.propertyId })).to.equal('23503')
         expect(await write({ journal_id: theirs.entry['journal_id'] })).to.equal('23503')
@@ -96,6 +106,10 @@ for (const role of ['service', 'owner'] as Role[]) {
         ).to.equal('23503')
         expect(await write({ currency: 'EUR' })).to.equal('23503')
         expect(await write({}, {}, { posting_date: '2001-01-01' })).to.equal('23503')
+        expect(await write({}, {}, { period_id: other })).to.equal('23503')
+        expect(await write({}, { posting_date: '2001-01-01' }, { posting_date: '2001-01-01' })).to.equal('23503')
+        const nobody = randomUUID()
+        expect(await write({}, { entry_id: nobody }, { entry_id: nobody })).to.equal('23503')
         const own = await asRole(held.database, 'service', house.tenantId, async (trx) => {
           const [book] = await trx('book')
             .insert({

@@ -4,7 +4,7 @@ import type { BookedMovement } from '../../cash/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { automatic } from '../rules/allocations.ts'
 import { insertReceipt, postRecorded } from './insert.ts'
-import { lockInstallments, oldestOpen } from './installments.ts'
+import { isPayable, lockInstallments, oldestOpen } from './installments.ts'
 import type { PayableInstallment } from './installments.ts'
 import type { Payer } from './models.ts'
 import { writeAllocations } from './write.ts'
@@ -44,7 +44,7 @@ export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<stri
   const movement = await heard.book()
   const isFirst = (one: PayableInstallment) => Number(one.installmentId === installmentId)
   const payable = held.installments
-    .filter((one) => one.currency === currency && one.open > 0)
+    .filter((one) => one.currency === currency && isPayable(one))
     .toSorted((a, b) => isFirst(b) - isFirst(a))
   const owner = customerId ?? payable[0]?.customerId ?? null
   const id = randomUUID()

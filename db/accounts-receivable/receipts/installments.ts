@@ -72,6 +72,10 @@ export const oldestOpen = (
 
 const payable = new Set(['issued', 'partly_paid'])
 
+/** Whether money may be allocated: a document that was voided keeps what was open of it. */
+export const isPayable = ({ status, open }: Pick<PayableInstallment, 'status' | 'open'>): boolean =>
+  payable.has(status) && open > 0
+
 /** Refuses what no receipt pays: 422 `reference_not_found`, `target_closed`, `currency_mismatch`. */
 export const expectPayable = (
   one: PayableInstallment | undefined,

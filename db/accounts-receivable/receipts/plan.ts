@@ -9,7 +9,7 @@ import type { LockedTargets } from '../../payment/index.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { amountsOf, automatic, cashOf, withheldOf } from '../rules/allocations.ts'
 import type { GivenAllocation } from '../rules/allocations.ts'
-import { expectPayable, lockInstallments, oldestOpen } from './installments.ts'
+import { expectPayable, isPayable, lockInstallments, oldestOpen } from './installments.ts'
 import type { PayableInstallment } from './installments.ts'
 import type { WithheldTax } from './models.ts'
 import type { Planned, PlannedAllocation, PlannedTransfer } from './write.ts'
@@ -173,7 +173,7 @@ export const planOf = async (
   judge: Judge,
 ): Promise<Planned & { customerId: string | null }> => {
   const given: readonly (GivenAllocation | GivenTransfer)[] = wanted.auto
-    ? automatic(held.installments, money.available)
+    ? automatic(held.installments.filter(isPayable), money.available)
     : (wanted.allocations ?? [])
   const byId = new Map(held.installments.map((one) => [one.installmentId, one]))
   const plain = given.flatMap((one) => (isTransfer(one) ? [] : [one]))
