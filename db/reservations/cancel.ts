@@ -5,7 +5,7 @@ import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
-import { readProperty, returnPromoCode } from '../properties/index.ts'
+import { readProperty } from '../properties/index.ts'
 import type { BookingRow, FolioLineRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
@@ -16,6 +16,7 @@ import { announceBalances } from './folio/lines.ts'
 import { lockFoliosOf, lockPrimaryFolios } from './folio/lock.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
+import { returnPromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { chargeFee, refundExcess } from './cancel-money.ts'
 import { askForFees } from './collect.ts'
@@ -132,7 +133,7 @@ export const cancelReservations = async (
     confirmed.length > 0
       ? await cancelConfirmed(trx, {
           booking,
-          promoCodeId: keepsPromo || held.length > 0 ? null : booking.promoCodeId,
+          keepsPromo,
           confirmed,
           feeOf,
           ...ending,
@@ -236,8 +237,7 @@ const releaseHeld = async (
 
 type Confirmed = Ending & {
   booking: BookingRow
-  /** The code that is given back. */
-  promoCodeId: string | null
+  keepsPromo: boolean
   confirmed: readonly ReservationRow[]
   feeOf: (reservationId: string) => number
 }
@@ -245,11 +245,11 @@ type Confirmed = Ending & {
 /** Answers the postings of fees, which are for the end of the transaction. */
 const cancelConfirmed = async (
   trx: Trx,
-  { booking, promoCodeId, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
+  { booking, keepsPromo, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
 ): Promise<(() => Promise<unknown>)[]> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
-  if (promoCodeId) await returnPromoCode(trx, promoCodeId)
+  if (!keepsPromo) await returnPromo(trx, booking)
   await sql(
     trx,
     `update reservation r set status = 'cancelled', cancel_reason = ?, cancelled_at = now(), fee_amount = v.fee, version = r.version + 1

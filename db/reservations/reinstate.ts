@@ -9,7 +9,6 @@ import { catalogueOf } from '../properties/index.ts'
 import { moveInventory } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import { renewDeposits } from './amend-rows.ts'
-import { retakePromo } from './confirm.ts'
 import { readFacts } from './facts.ts'
 import { holdGuests } from './hold-guests.ts'
 import { lockFolios } from './folio/lock.ts'
@@ -17,12 +16,13 @@ import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockStay } from './lock.ts'
+import { retakePromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
 import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
 import { endingFees, isFee, planReinstate } from './rules/plans-back.ts'
-import { isLive, stayLifecycle } from './rules/states.ts'
+import { stayLifecycle } from './rules/states.ts'
 
 type Terms = {
   reason: string
@@ -43,7 +43,7 @@ export const reinstate = async (
   reservationId: string,
   { reason, fee = 'reverse', policy = 'keep', override = null, expectedVersion = null }: Terms,
 ): Promise<void> => {
-  const { booking, reservations, stay, property, businessDate, now } = await lockStay(
+  const { booking, stay, property, businessDate, now } = await lockStay(
     trx,
     reservationId,
     expectedVersion,
@@ -69,8 +69,7 @@ export const reinstate = async (
   let isShort = false
   const force = isWaived(override, 'availability')
   await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
-  if (!isNoShow && !reservations.some((one) => one.id !== stay.id && isLive(one.status)))
-    await retakePromo(trx, booking)
+  await retakePromo(trx, booking)
   const reversed = await reopenWithoutFees(trx, {
     stay,
     isDue: (one) => fee === 'reverse' && isFee(one, endingFees),
