@@ -43,11 +43,7 @@ export const reinstate = async (
   reservationId: string,
   { reason, fee = 'reverse', policy = 'keep', override = null, expectedVersion = null }: Terms,
 ): Promise<void> => {
-  const { booking, stay, property, businessDate, now } = await lockStay(
-    trx,
-    reservationId,
-    expectedVersion,
-  )
+  const { booking, stay, property, businessDate, now } = await lockStay(trx, reservationId, expectedVersion)
   if (!stayLifecycle.isDue('reinstated', stay.status)) return
   const isNoShow = stay.status === 'no_show'
   await holdGuests(trx, stay.id)
