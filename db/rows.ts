@@ -461,6 +461,7 @@ export interface BookingRow {
   companyId: string | null
   agencyId: string | null
   commissionRate: number | null
+  promoReturned: boolean
 }
 
 export interface BookingGroupRow {
@@ -5520,9 +5521,9 @@ export const tables = {
     computed: [],
   },
   booking: {
-    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey', 'companyId', 'agencyId', 'commissionRate'],
+    fields: ['tenantId', 'id', 'propertyId', 'number', 'source', 'currency', 'quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'credit', 'language', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'version', 'createdAt', 'updatedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey', 'companyId', 'agencyId', 'commissionRate', 'promoReturned'],
     documents: ['acceptedTerms'],
-    filled: ['tenantId', 'id', 'credit', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'credit', 'version', 'createdAt', 'updatedAt', 'promoReturned'],
     nullable: ['quoteId', 'promoCodeId', 'bookerGuestId', 'sealed', 'emailIndex', 'addressHash', 'acceptedTerms', 'guestTokensValidFrom', 'externalReference', 'holdKind', 'holdExpiresAt', 'holdCapAt', 'holdVersion', 'endedAt', 'channelConnectionId', 'externalId', 'collectedBy', 'commission', 'groupId', 'groupRowKey', 'companyId', 'agencyId', 'commissionRate'],
     computed: [],
   },

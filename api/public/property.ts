@@ -1,5 +1,4 @@
 import { invalid, unprocessable } from '../../config/errors.ts'
-import { textIn } from '../../config/local-text.ts'
 import { Day, Int, LocaleTag, Matching, Obj, Opt, Uuid, Amount } from '../../config/schema.ts'
 import { addDays, daysBetween, todayIn } from '../../config/time.ts'
 import { portalMethods, readyImages, propertyFor, searchDays } from '../../db/properties/index.ts'
@@ -148,9 +147,14 @@ export const routes = [
     cache: 'public, max-age=60, stale-while-revalidate=300',
     handle: async ({ trx, propertyId, query }) => {
       const place = await placeOf(trx, propertyId, query.locale)
-      const { timezone, methods } = await cached(place, 'methods', minutes, async () => {
+      const { timezone, methods } = await cached(place, 'ways-to-pay', minutes, async () => {
         const property = await propertyFor(trx, propertyId, 'portal')
-        return { timezone: property.timezone, methods: await portalMethods(trx, propertyId) }
+        const text = texts(property, place.locale)
+        const offers = await portalMethods(trx, propertyId)
+        return {
+          timezone: property.timezone,
+          methods: offers.map((offer) => ({ ...offer, instructions: text(offer.instructions) })),
+        }
       })
       const today = todayIn(timezone)
       const { arrival, total } = query
@@ -161,7 +165,7 @@ export const routes = [
           .map((offer) => ({
             method: offer.method,
             label: methodLabel(offer.method, place.locale),
-            instructions: textIn(offer.instructions, place.locale),
+            instructions: offer.instructions,
             maxInstallments: offer.maxInstallments,
             gateway:
               offer.provider === null ? null : { provider: offer.provider, publishableKey: offer.publishableKey },

@@ -75,5 +75,5 @@ export {
   listPromoCodes,
   readPromoCode,
 } from './terms/promo-codes.ts'
-export { promoCodeInvalid, redeemPromoCode, returnPromoCode } from './terms/promo.ts'
+export { promoCodeInvalid, redeemPromoCode, retakePromoCode, returnPromoCode } from './terms/promo.ts'
 export { changeTaxRule, createTaxRule, deleteTaxRule, listTaxRules, readTaxRule } from './terms/tax-rules.ts'

@@ -6,7 +6,8 @@ import { countParty, fits } from '../properties/index.ts'
 import type { Catalogue, SaleProperty } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import type { StayChange } from './amend.ts'
-import { bySale, refuseAddedNights } from './amend-nights.ts'
+import { refuseAddedNights } from './amend-limits.ts'
+import { bySale } from './amend-nights.ts'
 import type { Sale, Target } from './amend-nights.ts'
 
 /** A stay as a change makes it. */
@@ -41,7 +42,7 @@ export const refuseCrowd = (catalogue: Catalogue, types: Catalogue['unitTypes'],
 
 type Sold = { before: ReservationRow; nights: readonly ReservationNightRow[]; sales: ReadonlyMap<string, Sale> }
 
-/** Restrictions are asked for nights that come to a type and plan, and for a new day of departure. */
+/** Restrictions are asked for nights that come to a type and plan, and for a new day of departure; the plan's own limits with them. */
 export const refuseAdded = async (
   trx: Trx,
   property: SaleProperty,
@@ -55,14 +56,12 @@ export const refuseAdded = async (
   }
   const last = datesOf(target).at(-1) ?? ''
   for (const { sale, dates } of bySale(datesOf(target), sales))
-    await refuseAddedNights(
-      trx,
-      property,
-      target,
+    await refuseAddedNights(trx, property, target, {
       sale,
-      dates.filter(isAdded),
-      target.departure !== before.departure && dates.includes(last),
-    )
+      added: dates.filter(isAdded),
+      isNewDeparture: target.departure !== before.departure && dates.includes(last),
+      nights,
+    })
 }
 
 /** Guests who are named are at most the party (R13). 422 `occupancy_exceeded`. */

@@ -1,18 +1,15 @@
 import { unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { QuotedNight } from '../../config/quote.ts'
-import { daysIn, todayIn } from '../../config/time.ts'
+import { daysIn } from '../../config/time.ts'
 import type { Trx } from '../lib/connection.ts'
 import {
   readPrices,
-  readRestrictions,
   catalogueOf,
   countParty,
   componentsOf,
   localTaxRules,
   nightPrices,
-  sentenceOf,
-  stayChecks,
   nightTaxes,
 } from '../properties/index.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType, Party, TaxedNight, TaxRule } from '../properties/index.ts'
@@ -114,7 +111,8 @@ const asNight = ({ date, amount, taxes, components, unitTypeId, ratePlanId, stat
   status,
 })
 
-const soldHere = (catalogue: Catalogue, target: Sale): { type: SaleType; plan: SalePlan } => {
+/** 422 for a type and plan that are not sold together. */
+export const soldHere = (catalogue: Catalogue, target: Sale): { type: SaleType; plan: SalePlan } => {
   const type = catalogue.unitTypes.find((one) => one.id === target.unitTypeId)
   const plan = catalogue.ratePlans.find((one) => one.id === target.ratePlanId)
   const errors: FieldError[] = [
@@ -254,37 +252,4 @@ export const listedPrices = async (
     for (const { date, amount } of await evaluated(trx, property, target, sale))
       if (dates.includes(date)) listed.set(date, amount)
   return listed
-}
-
-/** 422 with each rule that speaks against the nights that were added to a type and plan, or against the new day of departure. */
-export const refuseAddedNights = async (
-  trx: Trx,
-  property: SaleProperty,
-  { arrival, departure }: Pick<Target, 'arrival' | 'departure'>,
-  sale: Sale,
-  added: readonly string[],
-  isNewDeparture: boolean,
-): Promise<void> => {
-  if (added.length === 0 && !isNewDeparture) return
-  const catalogue = await catalogueOf(trx, property)
-  const { type, plan } = soldHere(catalogue, sale)
-  const range = { catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
-  const restrictionOf = await readRestrictions(trx, property.id, range)
-  const days = new Set([...added, ...(isNewDeparture ? [departure] : [])])
-  const against = stayChecks({
-    arrival,
-    departure,
-    today: todayIn(property.timezone, property.now),
-    on: (date) => restrictionOf(plan, type.id, date),
-    plan,
-  }).filter((check) => !check.passed && check.date !== undefined && days.has(check.date))
-  if (against.length > 0)
-    throw unprocessable(
-      'restriction_violated',
-      'The stay is not possible at this rate',
-      against.slice(0, 50).map((check) => ({
-        field: `nights.${check.date}`,
-        message: `${check.code}: ${sentenceOf(check)}`,
-      })),
-    )
 }

@@ -5,7 +5,7 @@ import { sum } from '../lib/amounts.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
-import { readProperty, returnPromoCode } from '../properties/index.ts'
+import { readProperty } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, releaseUnits } from '../units/index.ts'
 import { isRunning } from './rules/deposits.ts'
@@ -17,6 +17,7 @@ import { postCharged } from './folio/write.ts'
 import type { Charged } from './folio/write.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { setNights, stockMoves } from './night-moves.ts'
+import { returnPromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { chargeFees, feeShares, refundExcess } from './cancel-money.ts'
 import { askForFees } from './collect.ts'
@@ -134,7 +135,7 @@ export const cancelReservations = async (
     confirmed.length > 0
       ? await cancelConfirmed(trx, {
           booking,
-          promoCodeId: keepsPromo || held.length > 0 ? null : booking.promoCodeId,
+          keepsPromo,
           confirmed,
           feeOf,
           ...ending,
@@ -238,8 +239,7 @@ const releaseHeld = async (
 
 type Confirmed = Ending & {
   booking: BookingRow
-  /** The code that is given back. */
-  promoCodeId: string | null
+  keepsPromo: boolean
   confirmed: readonly ReservationRow[]
   feeOf: (reservationId: string) => number
 }
@@ -247,11 +247,11 @@ type Confirmed = Ending & {
 /** Answers the fees that it has charged, whose postings are for the end of the transaction. */
 const cancelConfirmed = async (
   trx: Trx,
-  { booking, promoCodeId, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
+  { booking, keepsPromo, confirmed, feeOf, reason, businessDate, note, override, refund }: Confirmed,
 ): Promise<Charged> => {
   const ids = confirmed.map((one) => one.id)
   await moveInventory(trx, await stockMoves(trx, ids, 'open', { sold: -1 }))
-  if (promoCodeId) await returnPromoCode(trx, promoCodeId)
+  if (!keepsPromo) await returnPromo(trx, booking)
   await sql(
     trx,
     `update reservation r set status = 'cancelled', cancel_reason = ?, cancelled_at = now(), fee_amount = v.fee, version = r.version + 1

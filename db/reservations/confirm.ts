@@ -17,6 +17,7 @@ import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { guestsNamed, nameGuests } from './named-guests.ts'
 import { setNights, stockMoves } from './night-moves.ts'
+import { retakePromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
 import { bookingStatus } from './rules/states.ts'
@@ -121,6 +122,7 @@ export const confirmRooms = async (
     : await guestsNamed(trx, booking, rooms)
   if (transition === 'T8') await moveInventory(trx, await stockMoves(trx, ids, 'open', { held: -1, sold: 1 }))
   if (transition === 'T21') {
+    // Late money buys at the quoted price, so the code counts again where it still can.
     await retakePromo(trx, booking)
     await setNights(trx, ids, 'released', 'open')
   }
@@ -145,16 +147,6 @@ export const confirmRooms = async (
   })
   const left = await settleCredit(trx, { booking, reservations: confirmed, folios, now, businessDate })
   if (left > 0 && !othersHeld) await refundCredit(trx, booking.id, left, 'late_payment')
-}
-
-/** Late money buys at the quoted price, so the code counts again where it still can. */
-export const retakePromo = async (trx: Trx, booking: BookingRow) => {
-  if (booking.promoCodeId)
-    await sql(
-      trx,
-      `update promo_code set redeemed = redeemed + 1 where id = ? and redeemed < coalesce(max_redemptions, redeemed + 1)`,
-      [booking.promoCodeId],
-    )
 }
 
 /** Confirmed, or nothing to do; `waiting` while a payment is still running. */

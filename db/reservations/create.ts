@@ -3,13 +3,12 @@ import { conflict, invalid, notFound, renamedField, unprocessable, versionConfli
 import { bookingCreated } from '../../config/events/reservations.ts'
 import { expireHold } from '../../jobs/reservations.ts'
 import { businessDay } from '../financial/index.ts'
-import { isOfGuest } from '../guests/index.ts'
 import { sum } from '../lib/amounts.ts'
-import { contextOf, sqlOne } from '../lib/connection.ts'
+import { contextOf } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
-import { priceForDesk, promoCodeInvalid, propertyFor, redeemPromoCode } from '../properties/index.ts'
+import { priceForDesk, propertyFor } from '../properties/index.ts'
 import type { DeskRoom, DeskSale, SaleProperty } from '../properties/index.ts'
 import type { BookingRow } from '../rows.ts'
 import { bookingFact } from './booking-fact.ts'
@@ -17,6 +16,7 @@ import { checkIn } from './check-in.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import { barredAmong, nameParty } from './party.ts'
 import type { Named } from './party.ts'
+import { redeemPromo } from './promo-use.ts'
 import { takeQuote, tellQuoteUsed } from './quote-use.ts'
 import { blocker, isWaived, refuseBlocked } from './rules/blockers.ts'
 import type { Granted } from './rules/blockers.ts'
@@ -78,25 +78,13 @@ const roomsOf = async (trx: Trx, { propertyId, quoteId, quoted = [], rooms, prom
   const quote = await takeQuote(trx, quoteId, propertyId)
   if (quoted.length > quote.rooms.length)
     throw invalid([{ field: `quoted.${quote.rooms.length}`, message: 'the quote has no such room' }])
+  if (quote.promoCode !== null && promoCode !== undefined && promoCode.toUpperCase() !== quote.promoCode.toUpperCase())
+    throw invalid([{ field: 'promoCode', message: `is that of the quote, ${quote.promoCode}` }])
   const all: NewRoom[] = [...quote.rooms.map((room, index) => ({ ...quoted[index], ...room })), ...rooms]
   if (all.length > mostLive) throw tooManyRooms()
   const count = quote.rooms.length
   const placeOf = (index: number) => (index < count ? `quoted.${index}.` : roomAt(index - count))
   return { rooms: all, promoCode: promoCode ?? quote.promoCode ?? undefined, companyId: quote.companyId, placeOf }
-}
-
-/** Counts the use of a promo code, and refuses one use too many of the same booker. */
-const redeem = async (trx: Trx, booking: BookingRow) => {
-  if (booking.promoCodeId === null) return
-  const { maxPerBooker } = await redeemPromoCode(trx, booking.promoCodeId)
-  if (maxPerBooker === null) return
-  const used = await sqlOne<{ count: number }>(
-    trx,
-    `select count(*)::int as count from booking b where b.promo_code_id = ? and ${isOfGuest('b.booker_guest_id')} and b.id <> ?
-       and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,
-    [booking.promoCodeId, booking.bookerGuestId, booking.id],
-  )
-  if ((used?.count ?? 0) >= maxPerBooker) throw promoCodeInvalid()
 }
 
 /** Rooms of a group are confirmed at its terms. */
@@ -203,7 +191,7 @@ export const createBooking = async (trx: Trx, asked: NewBooking): Promise<string
     trx,
     made.map((one) => one.id),
   )
-  await redeem(trx, booking)
+  await redeemPromo(trx, booking)
   const { tenantId } = contextOf(trx)
   if (times && tenantId) await enqueue(trx, expireHold, { tenantId, bookingId: booking.id }, { at: times.expiresAt })
   await emit(trx, bookingCreated, bookingFact(booking, made))

@@ -8,13 +8,13 @@ import { enqueue } from '../lib/enqueue.ts'
 import { fromDatabase, isMomentary } from '../lib/errors.ts'
 import { businessDay } from '../financial/index.ts'
 import { cancelPaymentsOf, paymentState } from '../payment/index.ts'
-import { returnPromoCode } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory } from '../units/index.ts'
 import type { PoolNightKey } from '../units/index.ts'
 import { dueAtBooking, isCovered, isRunning } from './rules/deposits.ts'
 import { refundCredit } from './credit.ts'
 import { depositsOf, lockBooking, propertyOfBooking } from './lock.ts'
+import { returnPromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { isLive } from './rules/states.ts'
 import { setNights, stockMoves } from './night-moves.ts'
@@ -105,7 +105,7 @@ export const endHold = async (
   booking: BookingRow,
   { staysLive, keepsPromo = staysLive }: { staysLive: boolean; keepsPromo?: boolean },
 ): Promise<void> => {
-  if (booking.promoCodeId && !keepsPromo) await returnPromoCode(trx, booking.promoCodeId)
+  if (!keepsPromo) await returnPromo(trx, booking)
   await sql(
     trx,
     `update booking set hold_kind = null, hold_expires_at = null, hold_cap_at = null, hold_version = null,

@@ -8,7 +8,7 @@ import { contextOf, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { blockAgainst, sealWords } from '../guests/index.ts'
-import { promoCodeInvalid, redeemPromoCode, checkSellable } from '../properties/index.ts'
+import { checkSellable } from '../properties/index.ts'
 import type { SaleProperty, Sellable } from '../properties/index.ts'
 import type { BookingRow } from '../rows.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
@@ -18,6 +18,7 @@ import type { BookingParts } from './guest-booking.ts'
 import { draftRooms, placesIn, writeRooms } from './hold-rows.ts'
 import type { DraftedRooms, HeldRows } from './hold-rows.ts'
 import { checkHoldShare, countHolds, judgeHolds, lockLimits } from './limits.ts'
+import { redeemPromo } from './promo-use.ts'
 import { tellQuoteUsed } from './quote-use.ts'
 import { recordTransition } from './record.ts'
 import { holdLifeMs } from './rules/holds.ts'
@@ -142,7 +143,7 @@ const write = async (
     throw isTaken(error) ? overtaken() : error
   })
   if (!booking) throw new Error('a booking that was inserted is answered')
-  if (claims.promoCodeId) await redeem(trx, claims.promoCodeId, booking)
+  await redeemPromo(trx, booking)
   if (claims.byStaff === true) await tellQuoteUsed(trx, claims.jti, bookingId)
   return { bookingId, repeated: false, parts: partsOf(booking, rows, words, sellable) }
 }
@@ -225,16 +226,3 @@ const partsOf = (booking: BookingRow, rows: HeldRows, { booker }: HeldWords, sel
   businessDate: sellable.property.businessDate ?? '',
   now: sellable.property.now,
 })
-
-/** Counts the use of a code, and refuses one use too many of the same booker (R19 of properties.md); under the code's lock. */
-const redeem = async (trx: Trx, promoCodeId: string, booking: BookingRow) => {
-  const { maxPerBooker } = await redeemPromoCode(trx, promoCodeId)
-  if (maxPerBooker === null) return
-  const used = await preparedOne<{ count: number }>(
-    trx,
-    `select count(*) as count from booking b where b.promo_code_id = ? and b.email_index = ? and b.id <> ?
-       and exists (select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in', 'checked_out'))`,
-    [promoCodeId, booking.emailIndex, booking.id],
-  )
-  if ((used?.count ?? 0) >= maxPerBooker) throw promoCodeInvalid()
-}

@@ -10,7 +10,6 @@ import { catalogueOf } from '../properties/index.ts'
 import { moveInventory } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
 import { amendedExtras, renewDeposits, writeExtras } from './amend-rows.ts'
-import { retakePromo } from './confirm.ts'
 import { renewDue } from './deposits.ts'
 import { readFacts } from './facts.ts'
 import { holdGuests } from './hold-guests.ts'
@@ -19,12 +18,13 @@ import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockStay } from './lock.ts'
+import { retakePromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
 import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
 import type { Override } from './rules/blockers.ts'
 import { endingFees, isFee, planReinstate } from './rules/plans-back.ts'
-import { isLive, stayLifecycle } from './rules/states.ts'
+import { stayLifecycle } from './rules/states.ts'
 
 type Terms = {
   reason: string
@@ -46,7 +46,7 @@ export const reinstate = async (
   { reason, fee = 'reverse', policy = 'keep', override = null, expectedVersion = null }: Terms,
 ): Promise<void> => {
   const locked = await lockStay(trx, reservationId, expectedVersion)
-  const { booking, reservations, stay, property, businessDate, now } = locked
+  const { booking, stay, property, businessDate, now } = locked
   if (!stayLifecycle.isDue('reinstated', stay.status)) return
   const isNoShow = stay.status === 'no_show'
   await holdGuests(trx, stay.id)
@@ -72,8 +72,7 @@ export const reinstate = async (
   let isShort = false
   const force = isWaived(override, 'availability')
   await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
-  if (!isNoShow && !reservations.some((one) => one.id !== stay.id && isLive(one.status)))
-    await retakePromo(trx, booking)
+  await retakePromo(trx, booking)
   const reversed = await reopenWithoutFees(trx, {
     stay,
     isDue: (one) => fee === 'reverse' && isFee(one, endingFees),

@@ -170,6 +170,12 @@ describe('Sets, taxes and codes of a house', () => {
     ])
     expect(done.body.data[1].id).to.equal(card.id)
     expect(await shown()).to.deep.equal(['pay_at_property', 'card'])
+    await owner.send('PATCH', `properties/${house.propertyId}`, { locales: ['pt-BR', 'en', 'es'] })
+    await put([
+      { method: 'pay_at_property', offeredTo: 'both', instructions: { en: 'By card', 'pt-BR': 'Com cartão' } },
+    ])
+    const spanish = await world.request('GET', `/api/public/property/${house.propertyId}/payment-methods?locale=es`)
+    expect(spanish.body.methods[0].instructions, 'the first locale of the house').to.equal('Com cartão')
   })
 
   it('change an unused tax freely; of one that was applied the end alone', async () => {
@@ -206,6 +212,37 @@ describe('Sets, taxes and codes of a house', () => {
     expect((await owner.send('DELETE', `tax-rules/${next.body.id}`)).status).to.equal(200)
     const valid = await owner.get(`tax-rules?propertyId=${house.propertyId}&validOn=${house.day(5)}`)
     expect(valid.body.data.map((one: { code: string }) => one.code)).to.deep.equal(['ECO', 'ISS', 'TUR'])
+  })
+
+  it('keep a tax that an open quote promises', async () => {
+    const make = async (code: string, given: object) => {
+      const { body } = await owner.send('POST', 'tax-rules', {
+        propertyId: house.propertyId,
+        code,
+        name: { 'pt-BR': code },
+        kind: 'fee',
+        validFrom: house.today,
+        ...given,
+      })
+      return body.id as string
+    }
+    const refusals = async (id: string, change: object) => {
+      const changed = await owner.send('PATCH', `tax-rules/${id}`, change)
+      const gone = await owner.send('DELETE', `tax-rules/${id}`)
+      return [changed.body.code, gone.body.code]
+    }
+    const room = {
+      unitTypeId: house.unitTypeId,
+      ratePlanId: house.ratePlanId,
+      arrival: house.day(30),
+      departure: house.day(31),
+      adults: 2,
+      childrenAges: [],
+    }
+    const eco = await make('ECO', { basis: 'per_night', amount: 700, appliesTo: 'room' })
+    const quoted = await owner.send('POST', 'quotes', { propertyId: house.propertyId, rooms: [room] })
+    expect(quoted.status).to.equal(201)
+    expect(await refusals(eco, { amount: 900 })).to.deep.equal(['locked_field', 'in_use'])
   })
 
   it('give a code its scope and limits, and end it for all at once', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import { readGrid } from '../../db/properties/index.ts'
+import { changeRatePlan } from '../../db/properties/rates/rate-plans/change.ts'
 import { moveInventory } from '../../db/units/inventory.ts'
 import { usePortal } from '../support/portal.ts'
 import { holdQuote, makeHold, outlive, quotedClaims, statusesOf } from '../support/stay.ts'
@@ -184,6 +185,35 @@ describe('What guests may book', () => {
       { date: portal.house.day(12), open: true, ...plain, minStay: 3, closedToArrival: true },
       { date: portal.house.day(13), open: true, ...plain, closedToDeparture: true },
       { date: portal.house.day(14), open: false, ...plain, lowestAmount: null, minStay: null, closedToArrival: true },
+    ])
+  })
+
+  it('by day and by type says no price at which nothing can be booked today', async () => {
+    const { house } = portal
+    const limit = async (limits: Record<string, unknown>) => {
+      await house.inHouse((trx) => changeRatePlan(trx, house.saverPlanId, limits))
+      const { body } = await portal.get(`availability?from=${house.day(10)}&to=${house.day(11)}`)
+      const { body: rooms } = await portal.get('rooms')
+      const plans = rooms.unitTypes[0].ratePlans as { ratePlanId: string; fromAmount: number | null }[]
+      return [
+        body.days.map((day: { lowestAmount: number }) => day.lowestAmount),
+        plans.find(({ ratePlanId }) => ratePlanId === house.saverPlanId)?.fromAmount,
+      ]
+    }
+    const open = { bookableUntil: null, stayFrom: null, minAdvanceDays: null }
+    expect(await limit({})).to.deep.equal([[18_000, 18_000], 18_000])
+    expect(await limit({ ...open, bookableUntil: house.day(-1) })).to.deep.equal([[20_000, 20_000], null])
+    expect(await limit({ ...open, stayFrom: house.day(11) })).to.deep.equal([[20_000, 18_000], 18_000])
+    expect(await limit({ ...open, stayFrom: house.day(200) })).to.deep.equal([[20_000, 20_000], null])
+    expect(await limit({ ...open, minAdvanceDays: 11 })).to.deep.equal([[20_000, 18_000], 18_000])
+    await limit({ ...open, maxAdvanceDays: 10 })
+    await house.inHouse((trx) => changeRatePlan(trx, house.ratePlanId, { maxAdvanceDays: 10 }))
+    const { body } = await portal.get(`availability?from=${house.day(10)}&to=${house.day(11)}`)
+    expect(
+      body.days.map((day: { open: boolean; closedToArrival: boolean }) => [day.open, day.closedToArrival]),
+    ).to.deep.equal([
+      [true, false],
+      [true, true],
     ])
   })
 })

@@ -12,6 +12,7 @@ import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { refusal } from '../support/refusals.ts'
+import { changeRatePlan } from '../../db/properties/rates/rate-plans/change.ts'
 import { writeRestrictions } from '../support/restrictions.ts'
 import { makeHold } from '../support/stay.ts'
 import { arrive, drift, place, unitsOf } from '../units/stays.ts'
@@ -160,6 +161,25 @@ describe('Amending a stay', () => {
     )
     expect(await refusal(amend(stay, { departure: day(13) }))).to.include({ code: 'restriction_violated' })
     expect((await amend(stay, { departure: day(11) }))?.reservation.departure).to.equal(day(11))
+  })
+
+  it('asks the limits of the plan for nights that come to it: its season, and its length where that changes', async () => {
+    const limits = (change: Record<string, unknown>) =>
+      house.inHouse((trx) => changeRatePlan(trx, house.ratePlanId, change))
+    const refused = async (stay: ReservationRow, change: StayChange) =>
+      ((await refusal(amend(stay, change))).errors ?? []).map(({ field, message }) => [field, message.split(':')[0]])
+    const stay = await confirmed(10, 2)
+    await limits({ stayUntil: day(11), minAdvanceDays: 700 })
+    expect(await refused(stay, { departure: day(13) })).to.deep.equal([['ratePlanId', 'plan_stay_until']])
+    await limits({ stayUntil: null, minNights: 3, maxNights: 4 })
+    expect(await refused(stay, { departure: day(15) })).to.deep.equal([['ratePlanId', 'plan_max_nights']])
+    expect(await refused(stay, { arrival: day(13), departure: day(14) })).to.deep.equal([
+      ['ratePlanId', 'plan_min_nights'],
+    ])
+    const longer = await amend(stay, { departure: day(13) })
+    expect(longer?.reservation.departure).to.equal(day(13))
+    expect((await amend(longer!.reservation, { departure: day(11) }))?.reservation.departure).to.equal(day(11))
+    await limits({ minNights: null, maxNights: null, minAdvanceDays: null })
   })
 
   it('never changes a night that was charged', async () => {

@@ -57,6 +57,24 @@ export type PlanLimits = {
   maxNights: number | null
 }
 
+/** Tells whether a night may be of a stay that is booked today, by the plan's own limits: what begins earlier is booked with less advance. */
+export const isSoldToday = (plan: PlanLimits, today: string, night: string): boolean =>
+  (plan.bookableFrom ?? today) <= today &&
+  today <= (plan.bookableUntil ?? today) &&
+  (plan.stayFrom ?? night) <= night &&
+  night <= (plan.stayUntil ?? night) &&
+  daysBetween(today, night) >= (plan.minAdvanceDays ?? 0)
+
+/** Tells whether a stay that is booked today may begin on a day, by its advance. */
+export const isAdvanceOpen = (
+  limits: readonly Pick<PlanLimits, 'minAdvanceDays' | 'maxAdvanceDays'>[],
+  today: string,
+  arrival: string,
+): boolean => {
+  const advance = daysBetween(today, arrival)
+  return limits.every((one) => advance >= (one.minAdvanceDays ?? 0) && advance <= (one.maxAdvanceDays ?? advance))
+}
+
 /** `limit` of `portal_min_advance` is minutes, of other advances days. */
 type CheckCode =
   | 'portal_min_advance'

@@ -5,6 +5,7 @@ import { readCalendar } from './calendar.ts'
 import { catalogueOf } from './catalogue.ts'
 import { countParty, fits } from '../rules/party.ts'
 import type { Party } from '../rules/party.ts'
+import { isAdvanceOpen, isSoldToday } from '../rules/restrictions.ts'
 import { nightPrices } from '../rules/stay-price.ts'
 import { isSelling, localeOf, propertyFor } from './sale-request.ts'
 import type { Audience } from './sale-request.ts'
@@ -69,11 +70,7 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
     const open = fitting.flatMap(({ type, plan }) => {
       const restriction = restrictionOf(plan, type.id, date)
       const amount = prices.get(`${plan.id} ${type.id}`)?.[index] ?? null
-      const within =
-        date >= today &&
-        (request.audience === 'staff' || date <= last) &&
-        (plan.stayFrom ?? date) <= date &&
-        date <= (plan.stayUntil ?? date)
+      const within = date >= today && (request.audience === 'staff' || date <= last) && isSoldToday(plan, today, date)
       const sold = (freeOn(left, type.pools, date) ?? 0) < 1
       return sells && within && !sold && amount !== null && restriction.stopSell !== true
         ? [{ restriction, amount, plan }]
@@ -87,7 +84,10 @@ export const searchDays = async (trx: Trx, request: DaysRequest): Promise<{ curr
       open: open.length > 0,
       lowestAmount: open.length > 0 ? Math.min(...open.map((pair) => pair.amount)) : null,
       minStay: open.length > 0 ? Math.min(...stays) : null,
-      closedToArrival: open.every(({ restriction }) => restriction.closedToArrival === true),
+      closedToArrival: open.every(
+        ({ restriction, plan }) =>
+          restriction.closedToArrival === true || !isAdvanceOpen([restriction, plan], today, date),
+      ),
       closedToDeparture: fitting.every(
         ({ plan, type }) => restrictionOf(plan, type.id, date).closedToDeparture === true,
       ),

@@ -4,12 +4,13 @@ import { freeOn } from '../../units/index.ts'
 import { readCalendar } from './calendar.ts'
 import type { Catalogue, SalePlan, SaleProperty, SaleType } from './catalogue.ts'
 import { countParty } from '../rules/party.ts'
+import { isSoldToday } from '../rules/restrictions.ts'
 import { nightPrices } from '../rules/stay-price.ts'
 
 const nightsAhead = 90
 
 /**
- * The lowest price of a night in the next 90 for each plan and type, for the base occupancy, over nights that are for sale; keyed
+ * The lowest price of a night in the next 90 for each plan and type, for the base occupancy, over nights that are for sale today; keyed
  * `<plan> <type>`. What it says is a hint: stays have rules that one night has not.
  */
 export const lowestAmounts = async (
@@ -45,7 +46,8 @@ export const lowestAmounts = async (
     const counted = countParty(catalogue, { adults: type.baseOccupancy, childrenAges: [] })
     const prices = nightPrices(pricing, plan, type, counted, { arrival: from, departure: until }, { earnedBy: 1 })
     const amounts = nights.flatMap((date, index) => {
-      if ((freeOn(left, type.pools, date) ?? 0) < 1 || restrictionOf(plan, type.id, date).stopSell === true) return []
+      if (!isSoldToday(plan, from, date) || (freeOn(left, type.pools, date) ?? 0) < 1) return []
+      if (restrictionOf(plan, type.id, date).stopSell === true) return []
       return prices[index] ?? []
     })
     if (amounts.length > 0) lowest.set(`${plan.id} ${type.id}`, Math.min(...amounts))

@@ -53,6 +53,14 @@ export const redeemPromoCode = async (trx: Trx, promoCodeId: string): Promise<{ 
   return row
 }
 
-/** Gives uses back when what was booked with them has expired or is cancelled. */
+/** Counts a use again, by a booking that was over and stands again; answers whether there was one left. */
+export const retakePromoCode = async (trx: Trx, promoCodeId: string): Promise<boolean> =>
+  (await sqlOne(
+    trx,
+    `update promo_code set redeemed = redeemed + 1 where id = ? and redeemed < coalesce(max_redemptions, redeemed + 1) returning id`,
+    [promoCodeId],
+  )) !== null
+
+/** Gives a use back when what was booked with it has expired or is cancelled. */
 export const returnPromoCode = (trx: Trx, promoCodeId: string) =>
   sqlOne(trx, `update promo_code set redeemed = greatest(redeemed - 1, 0) where id = ? returning id`, [promoCodeId])

@@ -115,16 +115,25 @@ export const createTaxRule = async (trx: Trx, rule: NewTaxRule): Promise<string>
   return id
 }
 
-/** Tells whether a stay was charged by the rule, or promised to be. */
+/** Tells whether a stay or a folio was charged by the rule, or is promised to be. */
 const wasApplied = async (trx: Trx, { id, propertyId }: TaxRuleRecord): Promise<boolean> => {
-  const named = JSON.stringify([{ taxRuleId: id }])
+  const taxes = [{ taxRuleId: id }]
   const row = await sqlOne(
     trx,
     `select 1 where exists (select from reservation r join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id
          where r.property_id = :propertyId and n.taxes @> cast(:named as jsonb))
        or exists (select from reservation r join reservation_extra e on e.tenant_id = r.tenant_id and e.reservation_id = r.id
-         where r.property_id = :propertyId and e.taxes @> cast(:named as jsonb))`,
-    { propertyId, named },
+         where r.property_id = :propertyId and e.taxes @> cast(:named as jsonb))
+       or exists (select from folio_line l where l.property_id = :propertyId and (l.tax_rule_id = :id or l.taxes @> cast(:named as jsonb)))
+       or exists (select from quote q where q.property_id = :propertyId and q.expires_at > now()
+         and (q.rooms @> cast(:nights as jsonb) or q.rooms @> cast(:extras as jsonb)))`,
+    {
+      id,
+      propertyId,
+      named: JSON.stringify(taxes),
+      nights: JSON.stringify([{ nights: [{ taxes }] }]),
+      extras: JSON.stringify([{ extras: [{ taxes }] }]),
+    },
   )
   return row !== null
 }
