@@ -5,7 +5,7 @@ const inHouse = `r.status = 'checked_in'`
 
 /** The fields of a fact that its reservation `r`, its booking `b` and the night `n` know; the night's own type and plan, where there is one. */
 const dimensions = `coalesce(n.unit_type_id, r.unit_type_id), coalesce(n.rate_plan_id, r.rate_plan_id), r.market_segment, b.source,
-  b.channel_connection_id, (select g.residence_country from guest g where g.tenant_id = b.tenant_id and g.id = b.booker_guest_id)`
+  b.channel_connection_id, b.company_id, b.agency_id, b.group_id, (select g.residence_country from guest g where g.tenant_id = b.tenant_id and g.id = b.booker_guest_id)`
 
 /** Units that one sale of a type takes. */
 const unitsOf = (type: string) =>
@@ -14,7 +14,7 @@ const unitsOf = (type: string) =>
 const free = `case r.market_segment when 'complimentary' then 'complimentary' when 'house_use' then 'house_use' else 'none' end`
 
 const columns = `(property_id, business_date, stay_date, reservation_id, kind, source_type, source_id, unit_type_id, rate_plan_id, market_segment, source,
-  channel_connection_id, country_code, unit_nights, adults, children, free, room_revenue, included_tax, commission)`
+  channel_connection_id, company_id, agency_id, group_id, country_code, unit_nights, adults, children, free, room_revenue, included_tax, commission)`
 
 /** The charge that a line `l` corrects or moves, over all folios that it went through: what became of a night belongs to the stay that slept it. */
 const root = `

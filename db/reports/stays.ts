@@ -7,22 +7,23 @@ import type { Range } from './rules/dates.ts'
 import type { Stays } from './rules/operating.ts'
 
 /**
- * Key of a stay: that of its facts, else of its last change on the books, else its own. What is over is not told otherwise when a segment is changed, or a
+ * Key of a stay: that of its facts, else of the last nights that came on the books, else its own: a change takes nights off under the old key, and
+ * puts them on under the new one. What is over is not told otherwise when a segment is changed, or a
  * guest erased.
  */
-export const stayKey = (by: Dimension): string => {
+const stayKey = (by: Dimension): string => {
   const { fact, stay } = columns[by]
   const books = by === 'country' ? '' : `when o.id is not null then ${fact.replace('f.', 'o.')}`
   return `cast(case when f.id is not null then ${fact} ${books} else ${stay} end as text)`
 }
 
 /** Tables that `stayKey` reads, beside a reservation `r`. */
-export const stayFacts = `
+const stayFacts = `
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
   left join lateral (select f.* from night_fact f where f.tenant_id = r.tenant_id and f.reservation_id = r.id order by f.business_date, f.id limit 1) f on true
   left join lateral (select o.* from on_the_books_change o where o.tenant_id = r.tenant_id and o.reservation_id = r.id and f.id is null
-    order by o.created_at desc, o.id limit 1) o on true`
+    and o.unit_nights > 0 order by o.created_at desc, o.id limit 1) o on true`
 
 /** Closed days of `house` whose sums stand, and days of which rows are read one by one, because they are open or have changed since they were summed up. */
 export const summedDays = `

@@ -70,7 +70,9 @@ export const recountStays = (house: House, by: Exclude<Dimension, 'date'>, from:
        from reservation r join booking b on b.id = r.booking_id join guest g on g.id = b.booker_guest_id where r.property_id = ?`,
     )
     const allFacts = await all(`select * from night_fact where property_id = ? order by business_date desc, id desc`)
-    const changes = await all(`select * from on_the_books_change where property_id = ? order by created_at, id desc`)
+    const changes = await all(
+      `select * from on_the_books_change where property_id = ? and unit_nights > 0 order by created_at, id desc`,
+    )
     const lines = await all(
       `select l.amount, l.business_date, f.reservation_id from folio_line l join folio f on f.id = l.folio_id
        where l.property_id = ? and l.kind = 'charge' and l.category not in ('room', 'tax')`,

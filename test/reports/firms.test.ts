@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import { up } from '../../db/migrations/0951_firms_of_facts.ts'
+import { createCompany } from '../../db/guests/index.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { report, verifyFacts } from '../../db/reports/index.ts'
+import { arrive, closeOpenDay, makeLateHouse, makeStays } from '../night-audit/support.ts'
+import type { House } from '../support/factories.ts'
+import { useWorld } from '../support/world.ts'
+import { sumDays } from './recounts.ts'
+
+type Row = { key: string; bookings: number; unitNights: number; roomRevenue: number; otherRevenue: number }
+
+describe('production by firm and by agency', () => {
+  const world = useWorld()
+  let house: House
+  let firm: string
+  let agency: string
+  let stays: string[]
+
+  const told = (by: 'company' | 'agency') =>
+    house.inHouse(async (trx) => {
+      const asked = { propertyId: [house.propertyId], startDate: house.day(-2), endDate: house.day(-2), by }
+      const { rows } = await report('production').open(trx, asked, { propertyIds: null }, null)
+      return Object.fromEntries(
+        [...(rows as Iterable<Row>)].map(({ key, bookings, unitNights }) => [key, [bookings, unitNights]]),
+      )
+    })
+
+  before(async () => {
+    house = await makeLateHouse(2, { units: 4 })
+    stays = await makeStays(house, 3, { from: -2, nights: 2 })
+    const make = (kind: 'company' | 'agency', legalName: string) =>
+      house.inHouse((trx) => createCompany(trx, { kind, legalName }))
+    firm = await make('company', 'Firma')
+    agency = await make('agency', 'Agência')
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update booking set company_id = ?, agency_id = ? where id = (select booking_id from reservation where id = ?)`,
+        [firm, agency, stays[0] ?? ''],
+      ),
+    )
+    await house.inHouse((trx) => sql(trx, `select record_on_the_books(?::uuid[])`, [stays]))
+    for (const id of stays) await arrive(house, id)
+  })
+
+  it('tells the same of a day while it is open and when it has closed', async () => {
+    const open = { company: await told('company'), agency: await told('agency') }
+    expect(open).to.deep.equal({
+      company: { [firm]: [1, 1], none: [2, 2] },
+      agency: { [agency]: [1, 1], none: [2, 2] },
+    })
+    await closeOpenDay(house)
+    expect({ company: await told('company'), agency: await told('agency') }).to.deep.equal(open)
+    await sumDays(house)
+    expect({ company: await told('company'), agency: await told('agency') }).to.deep.equal(open)
+  })
+
+  it('is mended for the days that closed without firms', async () => {
+    const known = await told('company')
+    await world.database.admin.transaction(async (trx) => {
+      await trx.raw(`set local session_replication_role = replica`)
+      await trx.raw(`update night_fact set company_id = null, agency_id = null`)
+      await trx.raw(`delete from stay_sum_day`)
+      await trx.raw(`delete from night_sum where dimension in ('company', 'agency') and key = ''`)
+      await trx.raw(`update night_sum set key = '' where dimension in ('company', 'agency')`)
+    })
+    expect(Object.keys(await told('company'))).to.deep.equal(['none'])
+    await world.database.admin.transaction(up)
+    expect(await told('company')).to.deep.equal(known)
+    await sumDays(house)
+    expect(await told('company')).to.deep.equal(known)
+    expect(await house.inHouse((trx) => verifyFacts(trx, house.propertyId))).to.deep.equal([])
+  })
+})
