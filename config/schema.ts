@@ -158,6 +158,11 @@ export const Https = text({ format: 'https', maxLength: 2000 })
 export const TimeZone = text({ format: 'time-zone', maxLength: 64 })
 /** A value that no schema describes, known by its type alone. */
 export const unsafe = <T>() => typed<TUnsafe<T>>({})
+/** The caller that did something; `id` is of the user, key or booking. */
+export const Actor = Obj(
+  { type: OneOf(['user', 'superuser', 'support', 'api_key', 'guest', 'system']), id: Nullable(Uuid) },
+  { title: 'Actor' },
+)
 /** Any JSON value, for replies whose inside another schema describes. */
 export const Anything = typed<TUnknown>({})
 

@@ -1,5 +1,6 @@
 import { itemStatuses, payableSources } from '../../config/payables.ts'
 import {
+  Actor,
   Amount,
   Anything,
   Bool,
@@ -9,6 +10,7 @@ import {
   Instant,
   Int,
   List,
+  MapOf,
   Nullable,
   Obj,
   OneOf,
@@ -140,9 +142,9 @@ export const Payable = Obj(
         command: Text(1, 60),
         from: Nullable(Status),
         to: Status,
-        changes: Anything,
+        changes: MapOf(Anything, { max: 100 }),
         reason: Nullable(Text(0, 500)),
-        actor: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+        actor: Actor,
         requestId: Nullable(Text(1, 200)),
         at: Instant,
       }),

@@ -3,6 +3,7 @@ import { noticeStatuses } from '../../config/dunning.ts'
 import { fiscalStatuses } from '../../config/fiscal.ts'
 import { receivableStatuses } from '../../config/receivables.ts'
 import {
+  Actor,
   Amount,
   Anything,
   Bool,
@@ -12,6 +13,7 @@ import {
   Instant,
   Int,
   List,
+  MapOf,
   Nullable,
   Obj,
   OneOf,
@@ -174,9 +176,9 @@ export const Receivable = Obj(
         command: Text(1, 60),
         from: Nullable(OneOf([...receivableStatuses])),
         to: OneOf([...receivableStatuses]),
-        changes: Anything,
+        changes: MapOf(Anything, { max: 100 }),
         reason: Nullable(Text(0, 500)),
-        actor: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+        actor: Actor,
         requestId: Nullable(Text(1, 200)),
         at: Instant,
       }),

@@ -1,7 +1,6 @@
 import { addOnBillingTypes } from '../../config/add-ons.ts'
 import {
   Amount,
-  Anything,
   Bool,
   Count,
   Currency,
@@ -15,10 +14,12 @@ import {
   Obj,
   OneOf,
   Opt,
+  PostalAddress,
   SignedAmount,
   Text,
   Uuid,
 } from '../../config/schema.ts'
+import { Action } from '../payment/schemas.ts'
 
 /** A decimal text of minor units with up to six places. */
 export const UnitPrice = Matching('^(0|[1-9][0-9]{0,8})(\\.[0-9]{1,6})?$', 16)
@@ -77,7 +78,7 @@ export const Invoice = Obj(
       legalName: Nullable(Text(0, 120)),
       document: Nullable(Text(0, 40, { cardNumber: 'document' })),
       billingEmail: Text(3, 254),
-      billingAddress: Anything,
+      billingAddress: Nullable(PostalAddress),
       country: Text(2, 2),
     }),
     lines: List(
@@ -103,7 +104,7 @@ export const Invoice = Obj(
         amount: Amount,
         status: OneOf(['created', 'unknown', 'requires_action', 'processing', 'captured', 'failed', 'cancelled']),
         /** The next step of the payer, such as a Pix code to be paid. */
-        action: Anything,
+        action: Nullable(Action),
         failureCode: Nullable(Text(0, 60)),
         failureMessage: Nullable(Text(0, 200)),
         createdAt: Instant,
@@ -143,7 +144,7 @@ export const Subscription = Obj(
       Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: OneOf(['pending', 'active', 'failed']) }),
     ),
     /** The next step of the payer of an open invoice. */
-    action: Anything,
+    action: Nullable(Action),
     pastDueSince: Nullable(Instant),
     version: Count,
   },

@@ -7,6 +7,7 @@ import {
   Instant,
   Int,
   List,
+  MapOf,
   Nullable,
   Obj,
   OneOf,
@@ -32,7 +33,7 @@ const Job = Obj(
     kind: Text(1, 100),
     status: OneOf([...jobStatuses]),
     class: Text(1, 10),
-    payload: Anything,
+    payload: MapOf(Anything, { max: 100 }),
     attempts: Count,
     starts: Count,
     runAt: Instant,
@@ -50,7 +51,7 @@ const Job = Obj(
       }),
     ),
     // Earlier tries and replays, with operator and reason; the newest 50.
-    history: List(Anything, { max: 50 }),
+    history: List(MapOf(Anything, { max: 20 }), { max: 50 }),
   },
   { title: 'Job' },
 )

@@ -1,5 +1,5 @@
 import { queueNames } from '../../config/queues.ts'
-import { Count, Instant, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Actor, Count, Instant, List, Matching, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
 import { queueStates, pauseQueue, resumeQueue } from '../../db/jobs/index.ts'
 import type { QueueState } from '../../db/jobs/index.ts'
@@ -23,7 +23,7 @@ const Queue = Obj(
         tenantId: Nullable(Uuid),
         provider: Nullable(Text(1, 120)),
         reason: Text(1, 500),
-        by: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+        by: Actor,
         since: Instant,
         until: Nullable(Instant),
       }),

@@ -2,6 +2,7 @@ import { pixConnectionStatuses, pixKeyTypes } from '../../config/pix.ts'
 import { isBuiltInRole, isLimited } from '../../config/roles.ts'
 import { largestBooking, movementKinds } from '../../config/cash.ts'
 import {
+  Actor,
   Amount,
   Bool,
   Count,
@@ -100,7 +101,7 @@ export const Movement = {
   transferId: Nullable(Uuid),
   /** Minor units of it that statements of the bank have proven. */
   matched: Count,
-  createdBy: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+  createdBy: Actor,
   createdAt: Instant,
 }
 

@@ -7,6 +7,7 @@ import {
   Day,
   Instant,
   List,
+  MapOf,
   Nullable,
   Obj,
   OneOf,
@@ -91,7 +92,7 @@ const GuestRegistration = Obj(
     signedName: Nullable(Text(0, 201)),
     hasSignatureImage: Bool,
     /** JSON Schema of what the form of this guest needs. */
-    fields: Anything,
+    fields: MapOf(Anything, { max: 50 }),
     reports: List(
       Obj({
         id: Uuid,

@@ -9,6 +9,7 @@ import {
   issueTeams,
 } from '../../config/issues.ts'
 import {
+  Actor,
   Amount,
   Bool,
   Count,
@@ -163,7 +164,7 @@ export const Issue = Obj(
         to: Status,
         /** Fields that the command has changed; values stand in no history. */
         changes: List(Text(1, 60), { max: 50 }),
-        actor: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+        actor: Actor,
         reason: Nullable(Text(0, 2_000)),
         requestId: Nullable(Text(1, 200)),
         at: Instant,

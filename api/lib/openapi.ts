@@ -3,7 +3,7 @@ import { Obj, PageQuery, Uuid, words } from '../../config/schema.ts'
 import type { Schema } from '../../config/schema.ts'
 import { neverByKey } from '../../config/scopes.ts'
 import { mediaTypesOf } from './bytes.ts'
-import { refusalsOf } from './codes.ts'
+import { codesOf, refusalsOf } from './codes.ts'
 import { pathSchema } from './input.ts'
 import {
   errorCodeSchema,
@@ -29,13 +29,23 @@ const longest32 = 2_147_483_647
 const isShort = ({ minimum, maximum }: Json) =>
   Number(minimum ?? 0) >= -longest32 && maximum !== undefined && Number(maximum) <= longest32
 
+/** A map as most generators of clients know it: they leave patterns of keys out, and would make an object without fields of it. */
+const asMap = (schema: Json): Json => {
+  const { patternProperties, ...rest } = schema
+  const [only, ...more] = Object.entries((patternProperties ?? {}) as Json)
+  if (only === undefined || more.length > 0 || rest.properties !== undefined || rest.additionalProperties !== false)
+    return schema
+  const [pattern, value] = only
+  return { ...rest, propertyNames: { pattern }, additionalProperties: value }
+}
+
 /** Puts schemas with a title among the components, so that the document names what the code names. Throws where two have one title. */
 const hoist = (schema: unknown, components: Json): unknown => {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components))
   if (typeof schema !== 'object' || schema === null) return schema
   const inner = describeFields(
     Object.fromEntries(
-      Object.entries(schema).map(([key, value]) => [
+      Object.entries(asMap(schema as Json)).map(([key, value]) => [
         key,
         key === 'enum' || key === 'required' ? value : hoist(value, components),
       ]),
@@ -114,7 +124,7 @@ const headersOf = (route: AnyRoute, components: Components): Json[] => {
   return [
     ...(mode === 'accepted' ? [key('IdempotencyKey', false)] : []),
     ...(mode === 'required' ? [key('IdempotencyKeyRequired', true)] : []),
-    ...(route.record ? [share(components, 'parameters', 'IfMatch', ifMatch)] : []),
+    ...(codesOf(route).includes('version_conflict') ? [share(components, 'parameters', 'IfMatch', ifMatch)] : []),
   ]
 }
 

@@ -3,15 +3,26 @@ import type { AnyRoute } from './route.ts'
 /** Ids that begin with a noun, or with a verb of two words. */
 const worded: Record<string, readonly [verb: string, rest: string]> = {
   access: ['request', 'Access'],
+  allotment: ['set', 'Allotment'],
   callback: ['receive', 'Callback'],
   checkIn: ['checkIn', ''],
   checkOut: ['checkOut', ''],
+  fromFolios: ['create', 'FromFolios'],
   goLive: ['goLive', ''],
   list: ['list', ''],
+  noShow: ['mark', 'NoShow'],
+  onboardingLink: ['create', 'OnboardingLink'],
+  paymentMethod: ['set', 'PaymentMethod'],
   read: ['get', ''],
+  readExport: ['get', 'Export'],
+  roomingList: ['import', 'RoomingList'],
+  routing: ['set', 'Routing'],
+  satisfaction: ['rate', ''],
   signIn: ['signIn', ''],
   signOut: ['signOut', ''],
+  softClose: ['softClose', ''],
   tenantContext: ['set', 'TenantContext'],
+  writeOff: ['writeOff', ''],
 }
 
 const pascal = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
@@ -23,12 +34,14 @@ const singular = (word: string): string => {
 
 /** Tells whether an endpoint acts on several records of its group: a list, a set that is replaced, an act on the collection. */
 const isOfMany = ({ id, method, path, access: { kind } }: AnyRoute): boolean => {
-  if (id.endsWith('.list') || method === 'PUT') return true
+  if (id.endsWith('.list')) return true
   if (id.endsWith('.create') || (kind !== 'tenant' && kind !== 'superuser')) return false
   const [beforeLast = '', last = ''] = path.split('/').slice(-2)
   const namesRecord = last.startsWith(':') || (beforeLast.startsWith(':') && beforeLast !== ':tenantId')
   const group = id.split('.').at(-2) ?? ''
-  const isCollection = last.replaceAll('-', '').toLowerCase() === group.toLowerCase()
+  const isCollection = group.toLowerCase().endsWith(last.replaceAll('-', '').toLowerCase())
+  // A set is replaced whole; what else is put belongs to the record before it.
+  if (method === 'PUT') return isCollection || !namesRecord
   return !namesRecord && !(isCollection && method === 'POST')
 }
 

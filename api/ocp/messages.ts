@@ -6,8 +6,10 @@ import {
   Email,
   Instant,
   Int,
-  LocaleTag,
   List,
+  LocaleTag,
+  MapOf,
+  Matching,
   Nullable,
   Obj,
   OneOf,
@@ -16,7 +18,6 @@ import {
   Text,
   Uuid,
   Words,
-  Matching,
 } from '../../config/schema.ts'
 import {
   cancelMessage,
@@ -103,7 +104,7 @@ const Attempt = Obj(
     deliveredAt: Nullable(Instant),
     readAt: Nullable(Instant),
     /** The provider's own words about the message, unchanged. */
-    proof: Anything,
+    proof: List(MapOf(Anything, { max: 50 }), { max: 1_000 }),
     createdAt: Instant,
     updatedAt: Instant,
   },

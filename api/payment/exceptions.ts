@@ -1,4 +1,16 @@
-import { Bool, Currency, Instant, Nullable, Obj, OneOf, Opt, SignedAmount, Text, Uuid } from '../../config/schema.ts'
+import {
+  Actor,
+  Bool,
+  Currency,
+  Instant,
+  Nullable,
+  Obj,
+  OneOf,
+  Opt,
+  SignedAmount,
+  Text,
+  Uuid,
+} from '../../config/schema.ts'
 import { listExceptions, readException, resolveException } from '../../db/payment/index.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 import { resource } from '../lib/resource.ts'
@@ -44,7 +56,7 @@ const exceptions = resource({
       status: Status,
       resolution: Nullable(Resolution),
       reason: Nullable(Text(0, 500)),
-      resolvedBy: Nullable(Obj({ type: Text(1, 20), id: Nullable(Text(0, 100)) })),
+      resolvedBy: Nullable(Actor),
       resolvedAt: Nullable(Instant),
       automatic: Bool,
       ...stamps,

@@ -1,4 +1,4 @@
-import { Amount, Currency, Instant, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
+import { Actor, Amount, Currency, Instant, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../config/schema.ts'
 import { listRefunds, readRefundRecord } from '../../db/payment/index.ts'
 import { can } from '../lib/access/kinds.ts'
 import { asJudged } from '../lib/record.ts'
@@ -34,7 +34,7 @@ export const Refund = Obj(
     via: OneOf(['gateway', 'pix_return', 'manual']),
     status: RefundStatus,
     failure: Nullable(Failure),
-    requestedBy: Obj({ type: Text(1, 20), id: Nullable(Text(0, 100)) }),
+    requestedBy: Actor,
     externalId: Nullable(Reference),
     succeededAt: Nullable(Instant),
     ...stamps,

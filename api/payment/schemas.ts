@@ -1,4 +1,5 @@
 import {
+  Actor,
   Amount,
   AnyOf,
   Bool,
@@ -141,7 +142,6 @@ export const paymentFields = {
   ...stamps,
 }
 
-const Actor = Obj({ type: Text(1, 20), id: Nullable(Text(0, 100)) })
 export const History = List(
   Obj({
     status: PaymentStatus,

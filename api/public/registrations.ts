@@ -1,5 +1,5 @@
 import { formFields } from '../../config/registration.ts'
-import { Anything, List, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
+import { Anything, List, MapOf, Nullable, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import { fillRegistration, readRegistration } from '../../db/guests/index.ts'
 import type { Trx } from '../../db/lib/connection.ts'
 import { fields, ofFilling, schemaOfForm, signature, Status } from '../guests/registrations.ts'
@@ -17,7 +17,7 @@ const GuestForm = Obj(
     missing: Fields,
     signedName: Nullable(Text(0, 201)),
     /** JSON Schema of what the form of this guest needs. */
-    fields: Anything,
+    fields: MapOf(Anything, { max: 50 }),
   },
   { title: 'GuestForm' },
 )

@@ -1,4 +1,5 @@
 import {
+  Actor,
   Amount,
   Bool,
   Currency,
@@ -86,7 +87,7 @@ export const FolioLine = Obj(
     /** The receipt of a customer whose money it is. */
     receiptId: Nullable(Uuid),
     taxRuleId: Nullable(Uuid),
-    postedBy: Obj({ type: Text(1, 20), id: Nullable(Uuid) }),
+    postedBy: Actor,
     createdAt: Instant,
   },
   { title: 'FolioLine' },

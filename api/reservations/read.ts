@@ -1,4 +1,4 @@
-import { Day, Instant, List, Nullable, Obj, OneOf, Opt, Text, Uuid, Anything, Bool } from '../../config/schema.ts'
+import { Actor, Anything, Bool, Day, Instant, List, Nullable, Obj, Opt, Text, Uuid } from '../../config/schema.ts'
 import { bookingSorts, listBookings, listHistory, propertyOfReservation } from '../../db/reservations/index.ts'
 import { notFound } from '../../config/errors.ts'
 import { can } from '../lib/access/kinds.ts'
@@ -18,10 +18,7 @@ const HistoryEntry = Obj(
     changes: List(Obj({ field: Text(1, 100), before: Anything, after: Anything }), { max: 200 }),
     reason: Nullable(Text(0, 1_000)),
     override: Nullable(Obj({ rules: List(Text(1, 40), { max: 20 }), reason: Text(1, 500) })),
-    actor: Obj({
-      type: OneOf(['user', 'superuser', 'support', 'api_key', 'guest', 'system']),
-      id: Nullable(Uuid),
-    }),
+    actor: Actor,
     businessDate: Nullable(Day),
     at: Instant,
     requestId: Text(1, 100),

@@ -1,4 +1,4 @@
-import { Anything, Nullable, Obj, Opt, Text } from '../../config/schema.ts'
+import { Anything, MapOf, Nullable, Obj, Opt, Text } from '../../config/schema.ts'
 import { subjectFacts } from '../../config/subjects.ts'
 import { can } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
@@ -13,7 +13,7 @@ const EventType = Obj(
     feature: Nullable(Text(1, 40)),
     description: Text(1, 200),
     /** JSON Schema of the event's `data`. */
-    data: Anything,
+    data: MapOf(Anything, { max: 50 }),
   },
   { title: 'EventType' },
 )
@@ -46,7 +46,7 @@ const list = paged({
       subject: event.subject,
       feature: facts.feature,
       description: describeType(event.type),
-      data: event.data,
+      data: { ...event.data },
     }))
     return Promise.resolve({ total: found.length, rows })
   },

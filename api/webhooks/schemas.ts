@@ -1,4 +1,4 @@
-import { Anything, Count, Instant, Int, List, Nullable, Obj, OneOf, Text, Uuid } from '../../config/schema.ts'
+import { Anything, Count, Instant, Int, List, MapOf, Nullable, Obj, OneOf, Text, Uuid } from '../../config/schema.ts'
 
 /** A type, `<entity>.*` or `*`. */
 export const typePattern = '^(\\*|[a-z][a-z_]*\\.(\\*|[a-z][a-z_]*))$'
@@ -24,4 +24,4 @@ export const eventFields = {
   causeId: Nullable(Uuid),
   changed: List(Obj({ field: Text(1, 100), before: Anything, after: Anything }), { max: 50 }),
 }
-export const Event = Obj({ ...eventFields, data: Anything }, { title: 'Event' })
+export const Event = Obj({ ...eventFields, data: MapOf(Anything, { max: 100 }) }, { title: 'Event' })

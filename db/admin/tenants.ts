@@ -90,14 +90,15 @@ export const createTenant = async (
 type Settings = Static<typeof TenantSettingsChange>
 
 type AddressField = 'line1' | 'line2' | 'district' | 'city' | 'region' | 'postalCode' | 'countryCode'
-type Address = { [F in AddressField]?: string }
+/** The address of a tenant on its bills. */
+export type BillingAddress = { [F in AddressField]?: string }
 
 type TenantChange = {
   name?: string | undefined
   legalName?: string | null | undefined
   document?: string | null | undefined
   billingEmail?: string | undefined
-  billingAddress?: Address | null | undefined
+  billingAddress?: BillingAddress | null | undefined
   locale?: string | undefined
   settings?: Settings | undefined
 }
@@ -131,7 +132,7 @@ export const readTenant = async (trx: Trx) => {
     .findById(id)
     .select(...own, features.as('features'))
   if (!row) throw notFound()
-  const billingAddress = row.billingAddress as Address | null
+  const billingAddress = row.billingAddress as BillingAddress | null
   return { ...row.toJSON(), billingAddress, settings: wholeSettings(row.settings as Settings) }
 }
 

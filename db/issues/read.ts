@@ -1,6 +1,6 @@
 import { attachmentsOf } from '../lib/attachments.ts'
 import { prepared, preparedOne, sql } from '../lib/connection.ts'
-import type { Trx } from '../lib/connection.ts'
+import type { Actor, Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
 import type { IssueCommentRow, IssueEventRow, IssueRow, ReservationRow } from '../rows.ts'
 import { guestName } from '../units/index.ts'
@@ -96,9 +96,11 @@ const readComments = async (trx: Trx, issueId: string) => {
 }
 
 const readHistory = async (trx: Trx, issueId: string) => {
-  const rows = await prepared<
-    Omit<IssueEventRow, 'changes' | 'actor'> & { changes: string[]; actor: { type: string; id: string | null } }
-  >(trx, `select * from issue_event where issue_id = ? order by position limit 500`, [issueId])
+  const rows = await prepared<Omit<IssueEventRow, 'changes' | 'actor'> & { changes: string[]; actor: Actor }>(
+    trx,
+    `select * from issue_event where issue_id = ? order by position limit 500`,
+    [issueId],
+  )
   return Promise.all(
     rows.map(async ({ id, command, fromStatus, toStatus, changes, actor, requestId, createdAt, sealed }) => ({
       id,

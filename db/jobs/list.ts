@@ -34,7 +34,7 @@ export type ListedJob = {
   kind: string
   status: (typeof jobStatuses)[number]
   class: string
-  payload: unknown
+  payload: Record<string, unknown>
   attempts: number
   starts: number
   runAt: Date

@@ -148,7 +148,14 @@ export type AttemptShown = Omit<
   | 'rank'
   | 'resends'
   | 'round'
-> & { recipient: string | null; subject: string | null; text: string | null; html: string | null }
+  | 'proof'
+> & {
+  proof: Record<string, unknown>[]
+  recipient: string | null
+  subject: string | null
+  text: string | null
+  html: string | null
+}
 export type MessageShown = MessageListed & {
   subject: string | null
   text: string | null
@@ -158,7 +165,7 @@ export type MessageShown = MessageListed & {
 type Body = { text: string; html: string | null }
 
 const attemptsOf = async (trx: Trx, messageId: string, inFull: boolean): Promise<AttemptShown[]> => {
-  const rows = await sql<MessageAttemptRow>(
+  const rows = await sql<Omit<MessageAttemptRow, 'proof'> & Pick<AttemptShown, 'proof'>>(
     trx,
     `select * from message_attempt where message_id = ? order by created_at, step, number`,
     [messageId],

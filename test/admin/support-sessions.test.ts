@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { routes } from '../../api/routes.ts'
 import { supportMay } from '../../config/support.ts'
 import { inTenant, sql } from '../../db/lib/connection.ts'
+import { addMembership } from '../../db/auth/members/create.ts'
 import { createGuest } from '../../db/guests/index.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { drain } from '../support/drain.ts'
@@ -150,6 +151,28 @@ describe('a support session', function () {
     expect(codeOf(await own('GET', '/guests', token))).to.deep.equal([403, 'forbidden'])
     const stranger = await makeUser({})
     expect(codeOf(await start({ asUserId: stranger.userId }, n2))).to.deep.equal([422, 'reference_not_found'])
+  })
+
+  it('has Idempotency-Keys of its own: no reply that its superuser had as a member is replayed in it', async () => {
+    const person = await makeSuperuser('N1')
+    await inTenant(tenantId, (trx) => addMembership(trx, { userId: person.userId, role: 'owner' }))
+    const member = (await signIn(world, person)).token
+    const email = 'rita@example.com'
+    const ask = (token: string) =>
+      world.request('POST', `/api/tenants/${tenantId}/guests`, {
+        token,
+        body: { firstName: 'Rita', email },
+        idempotencyKey: 'rita-once',
+      })
+    const first = await ask(member)
+    expect([first.status, first.body.email], JSON.stringify(first.body)).to.deep.equal([201, email])
+    const begun = await start({ mode: 'write' }, member)
+    const { token } = begun.body as { token: string }
+    const inside = await ask(token)
+    expect([inside.status, inside.headers['idempotent-replayed']]).to.deep.equal([201, undefined])
+    expect(JSON.stringify(inside.body)).not.to.include(email)
+    const again = await ask(token)
+    expect([again.headers['idempotent-replayed'], again.body]).to.deep.equal(['true', inside.body])
   })
 
   it('is for the tenant to allow: it ends at once where that is withdrawn', async () => {

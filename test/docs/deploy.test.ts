@@ -35,6 +35,18 @@ describe('Files to deploy by', () => {
     expect(Object.keys(services).filter((name) => !processes.has(name))).to.deep.equal(['postgres', 'redis'])
   })
 
+  it('give no process a password of the database, and no command one that it would take for its own', () => {
+    const text = read('compose.yml')
+    const { services } = parse(text, { merge: true }) as { services: Record<string, Service> }
+    const secrets = [...new Set([...text.matchAll(/\$\{([A-Z_]+):\?\}/g)].map(([, name = '']) => name))]
+    expect(secrets).to.have.length(3)
+    const commands = ['scripts/tenant-create.ts', 'scripts/superuser-create.ts', 'config/env.ts'].map(read).join('\n')
+    for (const name of secrets) expect(commands, name).to.not.match(new RegExp(`\\b${name}\\b`))
+    for (const name of processes.keys())
+      for (const secret of [...secrets, ...(name === 'release' ? [] : ['DATABASE_OWNER_URL'])])
+        expect(services[name]?.environment?.[secret], `${secret} of ${name}`).to.equal('')
+  })
+
   it('name settings that there are, and every one that production cannot do without', () => {
     const named = [...read('.env.example').matchAll(/^(# )?([A-Z][A-Z0-9_]+)=/gm)]
     expect(named.map(([, , name = '']) => name).filter((name) => !known.has(name))).to.deep.equal([])

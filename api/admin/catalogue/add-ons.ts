@@ -25,7 +25,7 @@ import { Plan, FeatureKey, currencies } from './schemas.ts'
 
 const Meter = OneOf([...meters])
 
-const Price = Obj({ amount: Opt(Amount), unitPrice: Opt(UnitPrice), tiers: Opt(Tiers) })
+export const Price = Obj({ amount: Opt(Amount), unitPrice: Opt(UnitPrice), tiers: Opt(Tiers) })
 
 const AddOn = Obj(
   {

@@ -1,8 +1,9 @@
-import { Anything, Bool, Count, Instant, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../../config/schema.ts'
+import { Bool, Count, Instant, List, Nullable, Obj, OneOf, Opt, Text, Uuid } from '../../../config/schema.ts'
 import { explainFeature, listGrantHistory } from '../../../db/admin/index.ts'
 import { superuser } from '../../lib/access/kinds.ts'
 import { paged } from '../../lib/paged.ts'
 import { route } from '../../lib/route.ts'
+import { Price } from './add-ons.ts'
 import { Plan, FeatureKey } from './schemas.ts'
 import { endpointsOf } from './features.ts'
 
@@ -54,7 +55,7 @@ export const explain = route({
       /** The last 20. */
       ended: List(PastGrant, { max: 20 }),
       plan: Nullable(Obj({ plan: Plan, version: Count, includes: Bool })),
-      addOns: List(Obj({ addOnId: Uuid, key: Text(1, 40), onSale: Bool, price: Anything }), { max: 100 }),
+      addOns: List(Obj({ addOnId: Uuid, key: Text(1, 40), onSale: Bool, price: Nullable(Price) }), { max: 100 }),
       gates: Obj({ subjects: List(Text(1, 60), { max: 200 }), endpoints: List(Text(1, 200), { max: 1_000 }) }),
     },
     { title: 'FeatureExplanation' },

@@ -5,8 +5,10 @@ import type { LocalText } from '../../../config/local-text.ts'
 import type { AddOnBillingType, AddOnPrice, PriceTier } from '../../../config/add-ons.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
+import type { Action } from '../../payment/index.ts'
 import { linesOf } from '../rules/lines.ts'
 import type { Adjustment, Item, Line, Period, UsageDay } from '../rules/lines.ts'
+import type { BillingAddress } from '../tenants.ts'
 
 type PlanFeature = { key: string; billingType: string; meters?: Record<string, Record<string, PriceTier[]>> }
 
@@ -19,7 +21,7 @@ export type SubscriptionFacts = {
   periodEnd: string
   /** The instant at which the period ends in the tenant's zone. */
   endsAt: Date
-  action: unknown
+  action: Action | null
   paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: 'pending' | 'active' | 'failed' } | null
   pastDueSince: Date | null
   version: number
@@ -31,7 +33,7 @@ export type SubscriptionFacts = {
   legalName: string | null
   document: string | null
   billingEmail: string
-  billingAddress: unknown
+  billingAddress: BillingAddress | null
   versionNumber: number
   planFeatures: PlanFeature[]
   prices: Record<string, number>

@@ -2,7 +2,7 @@ import { notFound } from '../../../config/errors.ts'
 import { isOfGuest } from '../../guests/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { prepared, preparedOne } from '../../lib/connection.ts'
-import type { Trx } from '../../lib/connection.ts'
+import type { Actor, Trx } from '../../lib/connection.ts'
 import { inScope, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging } from '../../lib/paging.ts'
 import type { FolioLineRow, FolioRow } from '../../rows.ts'
@@ -105,7 +105,7 @@ export type LineRecord = Omit<
   'tenantId' | 'taxes' | 'postedBy' | 'sourceType' | 'sourceId' | 'sourceKey'
 > & {
   taxes: PartTax[]
-  postedBy: { type: string; id: string | null }
+  postedBy: Actor
 }
 
 const lineColumns = `l.id, l.folio_id, l.seq, l.kind, l.category, l.description, trim_scale(l.quantity)::text as quantity, l.unit_amount, l.amount, l.taxes,

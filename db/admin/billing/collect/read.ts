@@ -2,6 +2,7 @@ import { readInvoicePayment } from '../../../../jobs/admin.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { enqueue } from '../../../lib/enqueue.ts'
+import type { Action } from '../../../payment/index.ts'
 import { gate } from './shared.ts'
 import type { Status } from './shared.ts'
 
@@ -12,7 +13,7 @@ export const triesOf = (trx: Trx, invoiceId: string) =>
     method: 'card' | 'pix' | 'boleto'
     amount: number
     status: Status
-    action: unknown
+    action: Action | null
     failureCode: string | null
     failureMessage: string | null
     createdAt: Date

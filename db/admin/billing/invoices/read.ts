@@ -6,6 +6,7 @@ import type { Page, Paging } from '../../../lib/paging.ts'
 import { totalOf } from '../../rules/lines.ts'
 import { billOf, customerOf, readFacts } from '../bill.ts'
 import { triesOf } from '../collect/read.ts'
+import type { BillingAddress } from '../../tenants.ts'
 
 type Status = 'next' | 'issued' | 'paid' | 'void'
 
@@ -43,7 +44,7 @@ type Customer = {
   legalName: string | null
   document: string | null
   billingEmail: string
-  billingAddress: unknown
+  billingAddress: BillingAddress | null
   country: string
 }
 
