@@ -44,6 +44,9 @@ compares ours with the bare parts (BullMQ alone, pg alone, the same SQL without 
   each call, and 92 do now, on a machine that others used more. The planner takes one key for cheaper than the ten that it assumes of a list, and so never kept a plan of those: prepared
   statements hide their lists from it. A list of stays weighed the orders of nine joins in 28 ms a call. The lock of a running job read 36 pages, since the index of running ones was empty when it was
   analysed, and reads 6. What is left are about 700 statements and 300 of triggers and keys a booking, of some 14 pages each: 5 to 25 indexes that a row writes, and its references.
+- A year of a group (\`simulate\`, 10 houses, 365 days: 7,968 bookings, 122,300 requests, in 82 minutes beside other work): no rule violated, no wrong reply. A booking read 17,800 pages to day 30 and
+  21,840 at the end. Of those 4,040 the sandbox gateway took 1,615: it read the whole history of an account, and does not since; without it the growth is 1.14. 670 more are caps of messages and 360 proofs
+  and payouts of a gateway, which go by the day of the wall clock, in which the whole year lies here. A day of a house takes 0.9 s on the quiet machine, so that 50 houses take some five hours.
 - A ratio of throughput is better when it is larger, one of a time when it is smaller. Goals without a reference are in the unit itself.
 
 A reference is honest where it is the least that an expert would write by hand: prepared, and nothing that could be left out.
