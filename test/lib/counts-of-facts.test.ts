@@ -106,7 +106,7 @@ describe('Counts of facts', function () {
         house.inHouse((trx) =>
           sql(
             trx,
-            `update ${table} set ${change} where id in (select id from ${table} where abs(hashtext(id::text)) % 3 in (:which, 2) order by id)`,
+            `update ${table} set ${change} where id in (select id from ${table} where abs(hashtext(id::text)) % 3 in (:which, 2) order by id for update)`,
             { customerId, which },
           ),
         )

@@ -68,7 +68,6 @@ const cuts = [{ from: -80, to: -10 }, week]
 /** Lists whose days are bounded, and the most that they answer. */
 const bounded: Readonly<Record<string, { from: number; to: number }>> = {
   'reports.generalLedger': { from: -365, to: 30 },
-  'reports.journal': { from: -365, to: 30 },
   'auditLog.list': { from: -90, to: 1 },
   'superuser.auditLog.list': { from: -90, to: 1 },
 }
@@ -90,6 +89,8 @@ const growing: Readonly<Record<string, string>> = {
   'guestRegistrations.list arrivalFrom': 'the arrival is that of the stay, which changes without its forms',
   'payables.list dueFrom': 'a bill is due on the days of its installments',
   'receivables.list dueFrom': 'a document is due on the days of its installments',
+  'reports.journal startDate':
+    'it sums up the entries of its days, in the order of numbers that the close of a period gives',
 }
 
 /** Filters by a first and a last day, or time. */

@@ -1,7 +1,14 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { settings } from '../../config/env.ts'
 import { createCashAccount } from '../../db/cash/index.ts'
+import { sql } from '../../db/lib/connection.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { accountWithdrawn } from '../../db/payment/gateway-accounts/snapshot.ts'
 import { requestRefund } from '../../db/payment/index.ts'
+import { openAccount } from '../../jobs/payment.ts'
 import { useProof } from './proof.ts'
 
 describe('a gateway account', () => {
@@ -28,5 +35,37 @@ describe('a gateway account', () => {
       'manual',
       'succeeded',
     ])
+  })
+
+  it('that was opened is looked for by a job that comes back after days, when its key is forgotten: no second one is opened', async () => {
+    const gatewayAccountId = randomUUID()
+    const account = { object: 'account', id: `sbx_${gatewayAccountId}`, chargesEnabled: true, payoutsEnabled: true }
+    const seen: string[] = []
+    const server = createServer((request, response) => {
+      seen.push(request.method ?? '')
+      const body = request.method === 'POST' ? { ...account, id: 'sbx_second' } : { data: [account] }
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    settings.sandboxUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      const { tenantId, bookId, inHouse } = proof.house()
+      await inHouse(async (trx) => {
+        await sql(
+          trx,
+          `insert into gateway_account (id, provider, label, book_id, country, currency, created_at)
+           values (?, 'sandbox', 'Second', ?, 'BR', 'BRL', now() - interval '2 days')`,
+          [gatewayAccountId, bookId],
+        )
+        await enqueue(trx, openAccount, { tenantId, gatewayAccountId })
+      })
+      await proof.world.drain({ kinds: ['payments.open-account'] })
+      expect(seen).to.deep.equal(['GET'])
+      expect(await get(`/accounts/${gatewayAccountId}`)).to.include({ status: 'active', externalId: account.id })
+    } finally {
+      settings.sandboxUrl = null
+      server.closeAllConnections()
+      server.close()
+    }
   })
 })

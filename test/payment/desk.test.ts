@@ -202,11 +202,17 @@ describe('payments at the desk', () => {
     const held = new Promise<void>((resolve) => {
       free = resolve
     })
+    let holds = () => undefined as void
+    const isHeld = new Promise<void>((resolve) => {
+      holds = resolve
+    })
     const holding = house.inHouse(async (trx) => {
       await sql(trx, `select id from payment where id = ? for update`, [payment['id']])
+      holds()
       await held
     })
     try {
+      await Promise.race([isHeld, holding])
       const replies = await Promise.all([
         post(`/${payment['id']}/capture`, {}),
         post(`/${payment['id']}/cancel`, { reason: 'not wanted' }),

@@ -95,7 +95,7 @@ const seldomRight: Record<string, number> = {
   'campaigns.create': 100,
   'campaigns.launch': 60,
   'superuser.plans.createVersion': 200,
-  'reservations.proposeAmendment': 120,
+  'reservations.proposeAmendment': 300,
   'books.create': 100,
   'chartOfAccounts.create': 100,
   'taxCodes.create': 100,

@@ -69,7 +69,8 @@ export const accountProcessors = [
       const call = await accountCall(trx, gatewayAccountId)
       return call?.account.status === 'opening' ? call : null
     },
-    ask: open,
+    // It may have waited for days, or be brought back by an operator: its key is forgotten then, and the account is looked for.
+    ask: pursue,
     apply: ofAccount,
     isScheduled: false,
   }),

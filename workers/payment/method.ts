@@ -84,7 +84,7 @@ const pending = async (call: Promise<MethodCall | null>) => {
 export const methodProcessors = [
   gatewayJob(startMethod, {
     load: (trx, { paymentMethodId }) => pending(methodCall(trx, paymentMethodId)),
-    ask: start,
+    ask: pursue,
     apply: ofMethod,
     isScheduled: false,
   }),

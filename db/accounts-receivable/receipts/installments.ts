@@ -72,7 +72,7 @@ export const oldestOpen = (
 
 const payable = new Set(['issued', 'partly_paid'])
 
-/** Whether money may be allocated: a document that was voided keeps what was open of it. */
+/** Tells whether money may be allocated: a document that was voided keeps what was open of it. */
 export const isPayable = ({ status, open }: Pick<PayableInstallment, 'status' | 'open'>): boolean =>
   payable.has(status) && open > 0
 

@@ -5,7 +5,7 @@ const sameDays = (a: SaidRoom, b: SaidRoom) => a.arrival === b.arrival && a.depa
 const sameType = (a: SaidRoom, b: SaidRoom) => a.unitTypeId === b.unitTypeId
 const sameGuest = (a: SaidRoom, b: SaidRoom) => a.names.some((name) => b.names.includes(name))
 
-/** What tells a room again, the surest first. */
+/** Ways to tell a room again, the surest first. */
 const likenesses: readonly ((a: SaidRoom, b: SaidRoom) => boolean)[] = [
   (a, b) => sameGuest(a, b) && sameType(a, b) && sameDays(a, b),
   (a, b) => sameGuest(a, b) && sameType(a, b),
