@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** A tenant keeps an owner of all its properties: nobody else may change what is of the tenant as a whole, or give it back to somebody. */
+/** A tenant keeps an active owner of all its properties: owners of some of them may neither change its settings nor give a member all properties. */
 export const up = async (knex: Knex) => {
   await knex.raw(`
     create or replace function keep_an_owner() returns trigger language plpgsql as $$

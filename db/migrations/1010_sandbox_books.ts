@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What the sandbox gateway has still to book, to pay out or to give back is found without its whole history. */
+/** Indexes of the sandbox gateway: an account's objects that are not booked, its transactions by payout, refunds by charge and Pix by txid, without its history. */
 export const up = async (knex: Knex) => {
   for (const index of [
     `sandbox_object_unbooked on sandbox_object (account_ref, kind, created_at, id) where kind in ('charge', 'refund', 'dispute') and state->'booked' is null`,

@@ -7,9 +7,8 @@ import type { Range } from './rules/dates.ts'
 import type { Stays } from './rules/operating.ts'
 
 /**
- * Key of a stay: that of its facts, else of the last nights that came on the books, else its own: a change takes nights off under the old key, and
- * puts them on under the new one. What is over is not told otherwise when a segment is changed, or a
- * guest erased.
+ * Key of a stay: that of its facts, else of the last nights that came on the books, else its own. A change takes nights off under the old key, and puts them on
+ * under the new one. Days that are over keep their keys when a segment is changed or a guest erased.
  */
 const stayKey = (by: Dimension): string => {
   const { fact, stay } = columns[by]
@@ -152,6 +151,7 @@ export const sumStayDays = async (trx: Trx, propertyId: string, atOnce = daysAtO
   )
   if (due.length === 0) return 0
   const values = { tenantId, propertyId, days: due.map(({ date }) => date) }
+  // Keys of sums have the dimension before the date: naming all dimensions has the index find the days.
   for (const table of ['stay_sum_change', 'stay_sum_day', 'stay_sum', 'extra_sum', 'price_tax_sum'])
     await sql(
       trx,

@@ -85,7 +85,7 @@ describe('Orders of an outlet over HTTP', function () {
     // Account and stock are locked in the sixth of these; others of the same bar wait for two more.
     const trips: number[] = []
     for (const id of others) trips.push(await roundTrips(() => closing(id)))
-    // What the machine does beside may have one of them begin anew.
+    // One of them may begin anew where the machine is busy.
     expect(Math.min(...trips)).to.be.at.most(8)
   })
 

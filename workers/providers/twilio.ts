@@ -150,7 +150,8 @@ export const findTexts = async (message: Outgoing, wrote: string): Promise<(Send
         : candidate.messagingServiceSid === sender.messagingServiceSid) &&
       candidate.dateCreated instanceof Date &&
       candidate.dateCreated.getTime() >= message.startedAt.getTime() - minuteMs &&
-      (message.contentSid !== null || fitsBlotted(wrote, candidate.body)),
+      // The body of a message without text is null.
+      (message.contentSid !== null || fitsBlotted(wrote, (candidate.body as string | null) ?? '')),
   )
   return found.reverse().map(({ sid, numSegments, status }) => ({
     kind: 'accepted',

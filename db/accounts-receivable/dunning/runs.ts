@@ -119,8 +119,8 @@ type Mine = {
 }
 
 /**
- * Puts customers on hold who are reminded of a step that says so. A notice that nobody gets is skipped, and holds as little as one that was paid between run and
- * here: under their locks no amount of theirs moves.
+ * Puts customers on hold whose reminders are of a step with `stopCredit`. Skipped notices hold none, and neither do those of installments that were paid or dated
+ * anew since the run: under the locks of their customers no amount moves.
  */
 const stopCredit = async (trx: Trx, notices: readonly Mine[]): Promise<void> => {
   const stops = notices.filter((one) => one.stopCredit)

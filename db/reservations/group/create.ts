@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { overtaken, unprocessable } from '../../../config/errors.ts'
 import { groupCreated } from '../../../config/events/groups.ts'
+import { mostStayNights } from '../../../config/limits.ts'
 import { daysBetween } from '../../../config/time.ts'
 import { nameFirms } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
@@ -42,9 +43,6 @@ export const refusePlan = async (trx: Trx, propertyId: string, ratePlanId: strin
     ])
 }
 
-/** Nights of a group at most, as the table has it: each is a row of its allotment. */
-const longest = 366
-
 const isNumberTaken = (error: unknown) =>
   error instanceof Error && 'constraint' in error && error.constraint === 'booking_group_number'
 
@@ -57,9 +55,9 @@ export const createGroup = async (trx: Trx, given: NewGroup): Promise<string> =>
     throw unprocessable('rule_violated', 'A group leaves after it arrives', [
       { field: 'departure', message: 'must be after arrival' },
     ])
-  if (daysBetween(arrival, departure) > longest)
-    throw unprocessable('rule_violated', `A group has at most ${longest} nights`, [
-      { field: 'departure', message: `must be within ${longest} days after arrival` },
+  if (daysBetween(arrival, departure) > mostStayNights)
+    throw unprocessable('rule_violated', `A group has at most ${mostStayNights} nights`, [
+      { field: 'departure', message: `must be within ${mostStayNights} days after arrival` },
     ])
   await nameFirms(trx, [{ field: 'companyId', id: given.companyId }])
   const wanted = nightsWanted({ arrival, departure }, given.allotment?.nights ?? [])
