@@ -1,4 +1,5 @@
-import { contextOf, sql } from '../lib/connection.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { House } from './houses.ts'
 import { bound, columns, houses } from './nights.ts'
@@ -131,28 +132,58 @@ const statements = [
    insert into price_tax_sum (property_id, date, code, rule, base, tax) ${priceTaxesOf('day')}`,
 ]
 
-/** Closed days that are summed up in one transaction. */
+/** Closed days that are summed up in one transaction, and notes that are read for it. */
 const daysAtOnce = 31
+const notesAtOnce = 10_000
+
+/** Waits until each transaction that wrote before this one did has ended: for `tries` times 20 ms at most. Answers false where one still runs. */
+const haveEnded = async (trx: Trx, tries: number): Promise<boolean> => {
+  const now = await sqlOne<{ isOver: boolean }>(
+    trx,
+    `select pg_snapshot_xmin(pg_current_snapshot()) >= pg_current_xact_id() as is_over`,
+  )
+  if (now?.isOver || tries === 0) return now?.isOver ?? false
+  await wait(20)
+  return haveEnded(trx, tries - 1)
+}
 
 /**
  * Sums up closed days of a property that are not summed up yet, and those that have changed since, the latest first. Answers their number: 0 where nothing is left. Notes are
- * taken away before the rows are read, so a change that commits between the two is noted still, and its day summed up once more.
+ * taken away before the rows are read, so a change that commits between the two is noted still, and its day summed up once more. A writer that ran beside the one of a
+ * note may have noted days as they were before it: notes stand until all of these have ended, which is waited for `tries` times 20 ms.
  */
-export const sumStayDays = async (trx: Trx, propertyId: string, atOnce = daysAtOnce): Promise<number> => {
+export const sumStayDays = async (
+  trx: Trx,
+  propertyId: string,
+  { atOnce = daysAtOnce, tries = 100 } = {},
+): Promise<number> => {
   const { tenantId } = contextOf(trx)
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended(?, 950))`, [propertyId])
+  const found = await sql<{ id: string; date: string }>(
+    trx,
+    `select c.id, c.date from stay_sum_change c
+     join business_day d on d.tenant_id = c.tenant_id and d.property_id = c.property_id and d.date = c.date and d.status = 'closed'
+     where c.tenant_id = :tenantId and c.property_id = :propertyId order by c.date desc limit :notesAtOnce`,
+    { tenantId, propertyId, notesAtOnce },
+  )
+  const notes = found.length > 0 && (await haveEnded(trx, tries)) ? found : []
   const due = await sql<{ date: string }>(
     trx,
     `select d.date from business_day d where d.tenant_id = :tenantId and d.property_id = :propertyId and d.status = 'closed'
-       and (not exists (select from stay_sum_day s where s.tenant_id = d.tenant_id and s.property_id = d.property_id and s.date = d.date)
-         or exists (select from stay_sum_change c where c.tenant_id = d.tenant_id and c.property_id = d.property_id and c.date = d.date))
+       and (d.date = any(cast(:noted as date[]))
+         or not exists (select from stay_sum_day s where s.tenant_id = d.tenant_id and s.property_id = d.property_id and s.date = d.date))
      order by d.date desc limit :atOnce`,
-    { tenantId, propertyId, atOnce },
+    { tenantId, propertyId, atOnce, noted: notes.map(({ date }) => date) },
   )
   if (due.length === 0) return 0
-  const values = { tenantId, propertyId, days: due.map(({ date }) => date) }
+  const days = due.map(({ date }) => date)
+  const values = { tenantId, propertyId, days }
+  await sql(trx, `delete from stay_sum_change where tenant_id = :tenantId and id = any(cast(:ids as uuid[]))`, {
+    tenantId,
+    ids: notes.filter(({ date }) => days.includes(date)).map(({ id }) => id),
+  })
   // Keys of sums have the dimension before the date: naming all dimensions has the index find the days.
-  for (const table of ['stay_sum_change', 'stay_sum_day', 'stay_sum', 'extra_sum', 'price_tax_sum'])
+  for (const table of ['stay_sum_day', 'stay_sum', 'extra_sum', 'price_tax_sum'])
     await sql(
       trx,
       `delete from ${table} where tenant_id = :tenantId and property_id = :propertyId and date = any(cast(:days as date[]))
@@ -163,7 +194,7 @@ export const sumStayDays = async (trx: Trx, propertyId: string, atOnce = daysAtO
   await sql(
     trx,
     `insert into stay_sum_day (property_id, date) select :propertyId, d.date from unnest(cast(:days as date[])) d (date)`,
-    { propertyId, days: values.days },
+    { propertyId, days },
   )
   return due.length
 }

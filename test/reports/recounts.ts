@@ -135,9 +135,10 @@ export const expectSameStays = async (house: House, from: string, to: string) =>
   }
 }
 
-/** Sums up all closed days, as the job after a close does. Answers their number. */
-export const sumDays = async (house: House): Promise<number> => {
+/** Sums up all closed days, as the job after a close does, with patience for `tries` times 20 ms. Answers their number. */
+export const sumDays = async (house: House, tries = 1_000): Promise<number> => {
   let days = 0
-  for (let some = 1; some > 0; days += some) some = await house.inHouse((trx) => sumStayDays(trx, house.propertyId, 7))
+  for (let some = 1; some > 0; days += some)
+    some = await house.inHouse((trx) => sumStayDays(trx, house.propertyId, { atOnce: 7, tries }))
   return days
 }
