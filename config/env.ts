@@ -87,6 +87,8 @@ export const settings = {
   databasePool: integer('DATABASE_POOL', 10, 1),
   /** The time that a request waits for a connection before it is answered 503. */
   databasePatienceMs: integer('DATABASE_PATIENCE_MS', 5_000, 1),
+  /** The time that a change waits for records that another change holds before it is answered 409. */
+  lockPatienceMs: integer('LOCK_PATIENCE_MS', 2_000, 1),
   /** True if connections keep plans of frequent statements. Off behind a pooler that gives each transaction another connection and does not know of plans. */
   databasePrepare: choice('DATABASE_PREPARE', ['on', 'off'], 'on') === 'on',
   redisUrl: text('REDIS_URL', ''),

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { settings } from '../../config/env.ts'
 import { log } from '../../config/log.ts'
 import { traceIdOf } from '../../config/tracing.ts'
 import { ApiError, conflict, recoveryOf } from '../../config/errors.ts'
@@ -120,7 +121,7 @@ export type OpenOptions = {
   local?: Readonly<Record<string, string>>
   /** Enters a tenant that has moved to another installation as well: for what ends it here. */
   evenMoved?: boolean
-  /** The code of a lock that is not had within 2 s. */
+  /** The code of a lock that is not had in time. */
   busy?: 'inventory_contended' | 'ledger_busy'
 }
 type Work<T> = (trx: never, rows: never[]) => Promise<T>
@@ -150,10 +151,10 @@ const openingOf = (
   { isolation, readOnly, local, evenMoved = false }: OpenOptions,
 ): Statement[] => {
   if (tenantId !== null && !uuid.test(tenantId)) throw new TypeError('a tenant is named by a uuid')
-  const settings = [
+  const configs = [
     tenantId === null ? `set_config('app.tenant_id', '', true)` : entering(evenMoved),
     `set_config('app.scope', :scope, true)`,
-    ...Object.entries({ lock_timeout: '2s', ...local }).map(
+    ...Object.entries({ lock_timeout: `${settings.lockPatienceMs}ms`, ...local }).map(
       ([name, value]) => `set_config('${name}', '${value}', true)`,
     ),
   ]
@@ -162,7 +163,7 @@ const openingOf = (
       text: `begin${isolation === undefined ? '' : ` isolation level ${isolation}`}${readOnly ? ' read only' : ''}`,
       bindings: [],
     },
-    { text: `select ${settings.join(', ')}`, bindings: { ...(tenantId === null ? {} : entryOf(tenantId)), scope } },
+    { text: `select ${configs.join(', ')}`, bindings: { ...(tenantId === null ? {} : entryOf(tenantId)), scope } },
   ]
 }
 
@@ -215,7 +216,7 @@ const busy = (cause: unknown, code: NonNullable<OpenOptions['busy']> = 'inventor
 
 /**
  * The only opener of tenant transactions. Deadlocks and serialisation failures repeat the work (up to 3 times); an error that
- * carries a recovery repeats it once for each code. A lock not had within 2 s is 409.
+ * carries a recovery repeats it once for each code. A lock not had within LOCK_PATIENCE_MS is 409.
  */
 export const inTenant = <T, Row = Record<string, unknown>>(
   tenantId: string,

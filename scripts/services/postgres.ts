@@ -89,7 +89,8 @@ const relaxed = [
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
-  'autovacuum_naptime=600',
+  // Statistics come when a test gathers them, so that plans do not hang on how long it takes.
+  'autovacuum=off',
   // In memory, where the files of a run may stand, what is written stays until it is dropped.
   'max_wal_size=256MB',
 ]

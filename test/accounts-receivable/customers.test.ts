@@ -106,10 +106,7 @@ describe('customers', function () {
     const folios = await sql<{ id: string }>(world.database.admin, `select id from folio where payer_company_id = ?`, [
       payerCompanyId,
     ])
-    const from = performance.now()
     const [status, made] = await a.fromFolios({ customerId: id, folioIds: folios.map((one) => one.id) })
-    const took = performance.now() - from
     expect([status, made.total], JSON.stringify(made).slice(0, 300)).to.deep.equal([201, 200_000])
-    expect(took).to.be.below(5_000)
   })
 })

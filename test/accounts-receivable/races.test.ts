@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
 import type { Parsed } from '../support/client.ts'
+import { impatiently } from '../support/patience.ts'
 import { useWorld } from '../support/world.ts'
 import { openReceivables } from './clerk.ts'
 
@@ -122,10 +123,8 @@ describe('what customers owe', function () {
     const credit = { receivableId: made.id, reason: 'An error' }
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`select id from customer where id = ? for update`, [customerId])
-      expect(await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, credit)).to.deep.equal([
-        409,
-        'receivable_busy',
-      ])
+      const refused = await impatiently(() => a.refused(a.finance, 'POST', `${a.path}/credit-notes`, credit))
+      expect(refused).to.deep.equal([409, 'receivable_busy'])
     })
     expect(
       await a.refused(a.finance, 'POST', `${a.path}/credit-notes`, {

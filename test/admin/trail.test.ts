@@ -6,6 +6,7 @@ import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { makeTenant } from '../auth/support.ts'
 import { readsOf, visited } from '../lib/rows-visited.ts'
 import { useDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 describe('the chain of the audit trail', function () {
   this.timeout(60_000)
@@ -53,12 +54,14 @@ describe('the chain of the audit trail', function () {
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
+    let isWritten = false
     const open = inTenant(tenantId, async (trx) => {
       await audit(trx, { action: 'thing.slow', subjectType: 'Thing' })
       await sql(trx, `select 1`)
+      isWritten = true
       await held
     })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => isWritten)
     await write(tenantId, 'quick')
     await link()
     const waiting = () =>

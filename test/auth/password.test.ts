@@ -38,10 +38,11 @@ describe('a password that is tried first', () => {
 
   it('is told in bounded time, however long and strange it is', async () => {
     await isGuessable('something else')
-    const began = performance.now()
+    // Of a processor, which others use as well.
+    const began = process.cpuUsage()
     for (const text of ['4@3$1!0', 'p4ssw0rd', '20261122', '12/11/1985 ', 'a'])
       expect(await isGuessable(text.repeat(128).slice(0, 128)), text).to.be.a('boolean')
-    expect(performance.now() - began).to.be.lessThan(2_000)
+    expect(process.cpuUsage(began).user / 1_000).to.be.lessThan(2_000)
   })
 })
 

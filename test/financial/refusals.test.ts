@@ -7,6 +7,7 @@ import { eraseBillFilesJob } from '../../jobs/accounts-payable.ts'
 import { eraseEntryFilesJob } from '../../jobs/financial.ts'
 import { openPayables } from '../accounts-payable/desk.ts'
 import type { Parsed } from '../support/client.ts'
+import { impatiently } from '../support/patience.ts'
 import { useWorld } from '../support/world.ts'
 
 const payables = 'accounts-payable/payables'
@@ -234,7 +235,8 @@ describe('bad input to the books, to cash and to payables', function () {
     const period = await a.periodOf(a.on('02-05'))
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`select id from fiscal_period where id = ? for update`, [period])
-      const [status, reply] = await a.send(a.finance, 'POST', `financial/periods/${period}/soft-close`, {})
+      const close = () => a.send(a.finance, 'POST', `financial/periods/${period}/soft-close`, {})
+      const [status, reply] = await impatiently(close)
       expect([status, reply.code]).to.deep.equal([409, 'ledger_busy'])
     })
     await a.good(a.finance, 'POST', `financial/periods/${period}/soft-close`, {})

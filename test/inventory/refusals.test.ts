@@ -7,6 +7,7 @@ import { useWorld } from '../support/world.ts'
 import { openBar } from './bar.ts'
 import type { Bar } from './bar.ts'
 import { codeOf, differences } from './support.ts'
+import { impatiently } from '../support/patience.ts'
 
 describe('What stock and outlets refuse', function () {
   this.timeout(120_000)
@@ -158,14 +159,14 @@ describe('What stock and outlets refuse', function () {
     expect(await house.balance(guest.folioId)).to.equal(before)
   })
 
-  it('what needs stock that another holds for two seconds: all of it, until it is sent again', async () => {
+  it('what needs stock that another holds for too long: all of it, until it is sent again', async () => {
     const guest = await house.stay()
     const before = await house.balance(guest.folioId)
     const { id } = await house.order({ outletId: house.outletOf('BAR'), lines: ofGin, reservationId: guest.id })
     const close = () => house.keyed(house.reception, `orders/${id}/close`, { settlements: [{ type: 'folio' }] })
     await inTenant(house.house.tenantId, async (trx) => {
       await sql(trx, `select 1 from inventory_stock where item_id = ? for update`, [gin])
-      const busy = await close()
+      const busy = await impatiently(close)
       expect(codeOf(busy)).to.deep.equal([409, 'stock_busy'])
       expect(busy.headers['retry-after']).to.equal('1')
     })

@@ -5,6 +5,7 @@ import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { useMailPeer } from '../support/messages.ts'
+import { impatiently } from '../support/patience.ts'
 import { stranger } from '../support/stay.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
@@ -188,7 +189,7 @@ describe('Compensations of an issue', function () {
     const approve = () => tenant.manager.send('POST', `issues/compensations/${compensations[0].id}/approve`)
     await tenant.inHouse(async (trx) => {
       await sql(trx, `select 1 from folio where id = ? for update`, [stay.folioId])
-      expect(codeOf(await approve())).to.deep.equal([409, 'folio_busy'])
+      expect(codeOf(await impatiently(approve))).to.deep.equal([409, 'folio_busy'])
     })
     expect(await balanceOf()).to.equal(before)
     const inCurrency = (currency: string) =>

@@ -157,7 +157,7 @@ describe('the relay', () => {
         },
       })
       await ask(note, { key: newKey() })
-      await until(() => rounds === 4)
+      await until(() => rounds >= 4)
     } finally {
       if (asIs) Object.defineProperty(OpenRedis.prototype, 'on', asIs)
       else Reflect.deleteProperty(OpenRedis.prototype, 'on')

@@ -8,6 +8,7 @@ import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import type { Parsed } from '../support/client.ts'
+import { impatiently } from '../support/patience.ts'
 import { makeHold } from '../support/stay.ts'
 import { until } from '../support/until.ts'
 import { forgetLimits } from '../auth/support.ts'
@@ -213,12 +214,14 @@ describe('payments at the desk', () => {
     })
     try {
       await Promise.race([isHeld, holding])
-      const replies = await Promise.all([
-        post(`/${payment['id']}/capture`, {}),
-        post(`/${payment['id']}/cancel`, { reason: 'not wanted' }),
-        post(`/${payment['id']}/refunds`, { reason: 'error' }),
-        owner.send('PUT', `payments/${payment['id']}/allocations`, { allocations: [] }),
-      ])
+      const replies = await impatiently(() =>
+        Promise.all([
+          post(`/${payment['id']}/capture`, {}),
+          post(`/${payment['id']}/cancel`, { reason: 'not wanted' }),
+          post(`/${payment['id']}/refunds`, { reason: 'error' }),
+          owner.send('PUT', `payments/${payment['id']}/allocations`, { allocations: [] }),
+        ]),
+      )
       for (const reply of replies)
         expect([reply.status, reply.body['code']], JSON.stringify(reply.body)).to.deep.equal([409, 'payment_busy'])
     } finally {
@@ -399,7 +402,7 @@ describe('payments at the desk', () => {
     await work()
     const asking = post(`/${made.body['id']}/sync`, {})
     await until(async () => (await work()).some(({ kind }) => kind === 'payments.read'), {
-      withinMs: 5_000,
+      withinMs: 20_000,
       what: 'the reading',
     })
     expect((await asking).body).to.include({ status: 'requires_action' })

@@ -123,11 +123,12 @@ export const makeTill = async (baseUrl = 'http://127.0.0.1:9', provider: Provide
   })
 }
 
+let bookings = 0
 /** A booking of one held room at a price, as a hold leaves it. */
 export const makeBooking = (till: Till, total = 20_000): Promise<string> =>
   inTenant(till.tenantId, async (trx) => {
     const bookingId = randomUUID()
-    const number = `${'ABCDEFGHJKMNPQRS'.charAt(Math.floor(Math.random() * 16))}${String(Date.now()).slice(-5)}${Math.floor(10 + Math.random() * 90)}`
+    const number = `A${String((bookings += 1)).padStart(7, '0')}`
     await sql(
       trx,
       `insert into booking (id, property_id, number, source, currency, language, hold_kind, hold_expires_at, hold_cap_at, hold_version)

@@ -79,7 +79,7 @@ describe('what an attacker would try', () => {
     const options = { email: 'called-back@example.com', idempotencyKey: 'called-back' }
     const { body: held } = await portal.hold(quote, options)
     await house.inHouse((trx) =>
-      sql(trx, `update booking set guest_tokens_valid_from = now() + interval '1 second' where id = ?`, [
+      sql(trx, `update booking set guest_tokens_valid_from = now() + interval '1 minute' where id = ?`, [
         held.bookingId,
       ]),
     )

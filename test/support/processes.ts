@@ -75,6 +75,7 @@ export const startProcess = async (
     LOG_LEVEL: 'info',
     REDIS_PREFIX: settings.redisPrefix,
     REDIS_PATIENCE_MS: String(settings.redisPatienceMs),
+    LOCK_PATIENCE_MS: String(settings.lockPatienceMs),
     PORT: '0',
     METRICS_PORT: '0',
     SANDBOX_SECOND_MS: String(settings.sandboxSecondMs),

@@ -133,7 +133,7 @@ describe('Units of stays', () => {
     const before = await deadlocks()
     const pairs = stays.flatMap((one, index) => stays.slice(index + 1).map((other) => [one, other]))
     const replies = await Promise.all([...pairs, ...pairs.map((pair) => pair.toReversed())].map((pair) => swap(pair)))
-    // A caller that has waited for two seconds is asked to repeat; anything else would be a mistake.
+    // A caller that has waited for too long is asked to repeat; anything else would be a mistake.
     const codes = replies.map((reply) => String(reply.body.code ?? reply.status))
     expect(codes.filter((code) => code !== '200' && code !== 'inventory_contended')).to.deep.equal([])
     expect(codes).to.include('200')
