@@ -1,5 +1,6 @@
 import { contextOf, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { owedToAgency } from '../reservations/index.ts'
 import { capacityOfNights } from '../units/index.ts'
 import type { House } from './houses.ts'
 import type { Range } from './rules/dates.ts'
@@ -74,9 +75,23 @@ const onTheBooks = ({ live }: Columns) => `
   left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
   cross join lateral (select coalesce(sum(p.quantity), 0)::int as units from unit_type_pool p where p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id) u`
 
+/** What agencies are owed for stays that leave on the open day or later, on the day on which they leave. Those of closed days are facts. */
+const owedToAgencies = (by: Dimension) => `
+  select ${by === 'date' ? 'r.leaves' : columns[by].stay}::text, 0, 0, 0, 0, 0, 0, 0, ${owedToAgency}, 0, null::uuid
+  from (
+    select r.*, r.check_out_business_date as leaves from house h
+    join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status = 'checked_out'
+      and r.check_out_business_date between greatest(h.open_on, cast(:from as date)) and cast(:to as date)
+    union all
+    select r.*, greatest(r.departure, h.open_on) from house h
+    join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status in ('confirmed', 'checked_in') and r.departure <= cast(:to as date)
+      and greatest(r.departure, h.open_on) between greatest(h.open_on, cast(:from as date)) and cast(:to as date)) r
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id and b.agency_id is not null and b.commission_rate > 0
+  left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id`
+
 const summed = (by: Dimension) => `with ${houses},
   night (key, sold, complimentary, house_use, adults, children, room_revenue, included_tax, commission, bookings, booking_id) as (
-    ${closedDays(by)} union all ${onTheBooks(columns[by])}),
+    ${closedDays(by)} union all ${onTheBooks(columns[by])} union all ${owedToAgencies(by)}),
   sums as (
     select n.key, cast(sum(n.sold) as bigint) as sold, cast(sum(n.complimentary) as bigint) as complimentary, cast(sum(n.house_use) as bigint) as house_use,
       cast(sum(n.adults) as bigint) as adults, cast(sum(n.children) as bigint) as children, cast(sum(n.room_revenue) as bigint) as room_revenue,

@@ -1,4 +1,5 @@
 import type { ReportKey } from '../../config/reports.ts'
+import { owedToAgency } from '../reservations/index.ts'
 import { capacityOfNights } from '../units/index.ts'
 import { extrasOf, priceTaxesOf, staysOf, staySums } from './stays.ts'
 
@@ -67,10 +68,22 @@ export const differsAcross: readonly { report: ReportKey; text: string }[] = [
   {
     report: 'production',
     text: across(
-      `select s.business_date as night, sum(s.sold + s.complimentary + s.house_use) as units, sum(s.room_revenue) as amount from night_sum s
+      `select s.business_date as night, sum(s.sold + s.complimentary + s.house_use) as units, sum(s.room_revenue + s.commission) as amount from night_sum s
      where ${ofProperty('s')} and s.business_date >= cast(:since as date) and s.business_date < cast(:open as date) group by s.business_date`,
-      `select f.business_date as night, ${sumsOfNight} * sum(f.unit_nights) as units, ${sumsOfNight} * sum(f.room_revenue) as amount from night_fact f
+      `select f.business_date as night, ${sumsOfNight} * sum(f.unit_nights) as units, ${sumsOfNight} * sum(f.room_revenue + f.commission) as amount from night_fact f
      where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) group by f.business_date`,
+    ),
+  },
+  {
+    report: 'production',
+    text: across(
+      `select f.business_date as night, 0 as units, sum(f.commission) as amount from night_fact f
+     where ${ofProperty('f')} and f.business_date >= cast(:since as date) and f.business_date < cast(:open as date) and f.source_type = 'agency_commission'
+     group by f.business_date`,
+      `select r.check_out_business_date as night, 0 as units, sum(${owedToAgency}) as amount from reservation r
+     join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id and b.agency_id is not null and b.commission_rate > 0
+     where ${ofProperty('r')} and r.status = 'checked_out' and r.check_out_business_date >= cast(:since as date) and r.check_out_business_date < cast(:open as date)
+     group by r.check_out_business_date`,
     ),
   },
   {

@@ -1,5 +1,6 @@
 import { prepared, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { owedToAgency } from '../reservations/index.ts'
 
 const inHouse = `r.status = 'checked_in'`
 
@@ -60,6 +61,18 @@ const freeFacts = `
       and l.source_key = n.date || ':room')
   on conflict do nothing`
 
+/** Commission of an agency is owed from the day on which the guests leave (R43): one fact of the stay, without a night. A departure is taken back on its own day alone. */
+const commissionFacts = `
+  insert into night_fact ${columns}
+  select r.property_id, cast(:date as date), cast(:date as date), r.id, 'other', 'agency_commission', r.id, ${dimensions}, 0, 0, 0, ${free}, 0, 0, o.amount
+  from reservation r
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id and b.agency_id is not null and b.commission_rate > 0
+  left join reservation_night n on false
+  cross join lateral (select ${owedToAgency} as amount) o
+  where r.tenant_id = cast(:tenantId as uuid) and r.property_id = :propertyId and r.check_out_business_date = cast(:date as date) and r.status = 'checked_out'
+    and o.amount > 0
+  on conflict do nothing`
+
 /** Units that there were to sell, by the home type of the units. */
 const units = `
   insert into property_day (property_id, date, unit_type_id, units, out_of_order, out_of_service)
@@ -112,6 +125,7 @@ export const snapshotDay = async (
   await prepared(trx, lineFacts, values)
   await prepared(trx, freeFacts, { propertyId, date })
   if (!closes) return
+  await prepared(trx, commissionFacts, values)
   await prepared(trx, units, { propertyId, date })
   await prepared(trx, counts, values)
 }
