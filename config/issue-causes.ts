@@ -22,7 +22,13 @@ const of =
   (data: Readonly<Record<string, unknown>>, entityId: string) =>
     [prefix, ...(fields.length === 0 ? [entityId] : fields.map((field) => String(data[field])))].join(':')
 
-const exceptionKinds = new Set(['late_payment', 'amount_differs', 'duplicate_payment'])
+const exceptionKinds = new Set([
+  'late_payment',
+  'amount_differs',
+  'duplicate_payment',
+  'over_returned',
+  'capture_refused',
+])
 
 /** Events on which the system opens an issue (R10). A house switches single ones off by `issues.automaticOff`. */
 export const openingEvents: Readonly<Record<string, Opening>> = {

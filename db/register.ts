@@ -36,6 +36,7 @@ import {
   receivableErasureBlockers,
   sealErasedCustomers,
   receivableTarget,
+  overReturnedReceipt,
   refundTransferEnded,
   requestFiscal,
   rpsNumbers,
@@ -86,6 +87,7 @@ import {
   payoutTarget,
   pixMoney,
   refundByPix,
+  registerOverReturns,
   registerPlatformCallback,
   registerTargets,
   returnUnwanted,
@@ -113,6 +115,7 @@ export const registerModules = () => {
   for (const owner of [invoiceMessages, dunningMessages]) registerMessageOwner(owner)
   registerTargets(paymentTargets)
   registerTargets({ receivable: receivableTarget })
+  registerOverReturns(overReturnedReceipt)
   registerNumbered('receipt', receiptNumbers)
   registerNumbered('credit_note', creditNoteNumbers)
   registerTargets(orderTargets)

@@ -2878,6 +2878,8 @@ export interface PaymentRow {
   unallocatedTold: boolean
   cashAccountId: string | null
   cashSessionId: string | null
+  overReturned: number
+  overWrittenOff: number
 }
 
 export interface PaymentAllocationRow {
@@ -2895,9 +2897,9 @@ export interface PaymentAllocationRow {
 export interface PaymentExceptionRow {
   tenantId: string
   id: string
-  kind: 'account_gone' | 'amount_differs' | 'currency_differs' | 'duplicate_payment' | 'fee_differs' | 'late_payment' | 'missing_here' | 'missing_there' | 'outcome_unknown' | 'payout_differs' | 'refund_failed' | 'unallocated'
+  kind: 'account_gone' | 'amount_differs' | 'capture_refused' | 'currency_differs' | 'duplicate_payment' | 'fee_differs' | 'late_payment' | 'missing_here' | 'missing_there' | 'outcome_unknown' | 'over_returned' | 'payout_differs' | 'refund_failed' | 'unallocated'
   propertyId: string | null
-  subjectType: 'balance_transaction' | 'dispute' | 'gateway_account' | 'payment' | 'payout' | 'refund'
+  subjectType: 'balance_transaction' | 'dispute' | 'gateway_account' | 'payment' | 'payout' | 'receipt' | 'refund'
   subjectId: string
   amount: number
   expectedAmount: number | null
@@ -3678,6 +3680,8 @@ export interface ReceiptRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  overReturned: number
+  overWrittenOff: number
 }
 
 export interface ReceiptAllocationRow {
@@ -6424,9 +6428,9 @@ export const tables = {
     computed: [],
   },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId', 'overReturned', 'overWrittenOff'],
     documents: ['failure'],
-    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold'],
+    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold', 'overReturned', 'overWrittenOff'],
     nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt', 'cashAccountId', 'cashSessionId'],
     computed: [],
   },
@@ -6732,9 +6736,9 @@ export const tables = {
     computed: [],
   },
   receipt: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'sourceType', 'sourceId', 'method', 'cashAccountId', 'cashSessionId', 'cashMovementId', 'currency', 'amount', 'receivedOn', 'allocated', 'refundReserved', 'refunded', 'available', 'series', 'number', 'numberPrefix', 'payer', 'reference', 'search', 'status', 'reversedOn', 'reverseReason', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'customerId', 'sourceType', 'sourceId', 'method', 'cashAccountId', 'cashSessionId', 'cashMovementId', 'currency', 'amount', 'receivedOn', 'allocated', 'refundReserved', 'refunded', 'available', 'series', 'number', 'numberPrefix', 'payer', 'reference', 'search', 'status', 'reversedOn', 'reverseReason', 'createdBy', 'version', 'createdAt', 'updatedAt', 'overReturned', 'overWrittenOff'],
     documents: [],
-    filled: ['tenantId', 'id', 'allocated', 'refundReserved', 'refunded', 'numberPrefix', 'reference', 'search', 'status', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'allocated', 'refundReserved', 'refunded', 'numberPrefix', 'reference', 'search', 'status', 'version', 'createdAt', 'updatedAt', 'overReturned', 'overWrittenOff'],
     nullable: ['propertyId', 'customerId', 'cashAccountId', 'cashSessionId', 'cashMovementId', 'series', 'number', 'payer', 'reversedOn', 'reverseReason', 'createdBy'],
     computed: ['available'],
   },

@@ -56,7 +56,9 @@ export const head = {
   allocated: Amount,
   refundReserved: Amount,
   refunded: Amount,
-  available: Amount,
+  /** Below 0 where a bank took more back than was left. */
+  available: SignedAmount,
+  overReturned: Amount,
   series: Nullable(Text(1, 40)),
   number: Nullable(Int(1, 2_147_483_647)),
   numberPrefix: Text(0, 10),

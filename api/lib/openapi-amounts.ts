@@ -63,6 +63,7 @@ const meanings: Readonly<Record<string, string>> = {
   operating: 'Minor units of cash: above 0 it came in',
   ours: 'Minor units by our records',
   out: 'Minor units that go out',
+  overReturned: 'Minor units that a bank took back although they had gone back before',
   over90: 'Minor units that are more than 90 days overdue',
   payable: 'Minor units that are owed to the authority',
   pickupRevenue: 'Minor units: the change of room revenue since the earlier day',

@@ -29,6 +29,8 @@ const kinds = [
   'fee_differs',
   'payout_differs',
   'account_gone',
+  'over_returned',
+  'capture_refused',
 ] as const
 const Kind = OneOf([...kinds])
 const Status = OneOf(['open', 'resolved'])
@@ -47,7 +49,15 @@ const exceptions = resource({
       kind: Kind,
       propertyId: Nullable(Uuid),
       gatewayAccountId: Nullable(Uuid),
-      subjectType: OneOf(['payment', 'refund', 'dispute', 'payout', 'balance_transaction', 'gateway_account']),
+      subjectType: OneOf([
+        'payment',
+        'refund',
+        'dispute',
+        'payout',
+        'balance_transaction',
+        'gateway_account',
+        'receipt',
+      ]),
       subjectId: Uuid,
       amount: SignedAmount,
       expectedAmount: Nullable(SignedAmount),
@@ -77,7 +87,7 @@ const list = exceptions.list({
 const resolve = exceptions.act('resolve', {
   summary: 'Resolve an exception with a reason',
   description:
-    '`accepted`: the facts stand. `recorded`: what the gateway has and this house has not is made from the gateway’s fact. `written_off`: the difference is posted to `accountId`.',
+    '`accepted`: the facts stand. `recorded`: what the gateway has and this house has not is made from the gateway’s fact. `written_off`: the difference is posted to `accountId`. `over_returned` is money that a bank took back although it had gone back before: written off, it stands on `accountId`, such as other receivables, until the guest or customer has paid it back.',
   errors: [
     'invalid_transition',
     'reference_not_found',

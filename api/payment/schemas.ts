@@ -119,6 +119,7 @@ export const paymentFields = {
   refundedAmount: Amount,
   disputedAmount: Amount,
   allocatedAmount: Amount,
+  overReturned: Amount,
   feeAmount: Nullable(SignedAmount),
   platformFeeAmount: Nullable(Amount),
   netAmount: Nullable(SignedAmount),

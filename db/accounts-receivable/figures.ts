@@ -119,10 +119,10 @@ const besideOn = (trx: Trx, { customerId, ...asked }: BesideAsked, by: AgeingBy)
        cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
        where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
        union all
-       select ${groups[by]('r')}, 0, r.amount
+       select ${groups[by]('r')}, 0, greatest(0, r.amount
          - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
          - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
-             and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0)
+             and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0))
        from (${perhapsAvailable}) c
        cross join lateral (select x.* from receipt x where x.tenant_id = :tenantId and x.id = c.id offset 0) r
        where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'

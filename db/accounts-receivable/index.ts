@@ -25,6 +25,7 @@ export { creditNoteNumbers } from './credit-notes/issue.ts'
 export { listCreditNotes, readCreditNote } from './credit-notes/read.ts'
 export { allocateReceipt, tryAllocation } from './receipts/allocate.ts'
 export { bankReturned } from './receipts/bank-returned.ts'
+export { overReturnedReceipt } from './receipts/over-returns.ts'
 
 export { receiptChecklist, receiptControls } from './receipts/controls.ts'
 export { createReceipt, tryReceipt } from './receipts/create.ts'

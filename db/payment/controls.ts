@@ -10,7 +10,7 @@ const ofGateway = (record: string) =>
 export const paymentControls: ControlDeclaration[] = [
   {
     kind: 'unallocated',
-    text: `select y.id as document_id, y.captured_amount - y.allocated_amount - y.refund_reserved as amount from payment y ${ofBook('y')}
+    text: `select y.id as document_id, y.captured_amount - y.allocated_amount - y.refund_reserved + y.over_written_off as amount from payment y ${ofBook('y')}
       and y.status = 'captured'`,
   },
   {

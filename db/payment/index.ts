@@ -36,6 +36,8 @@ export { answerDispute, listDisputes, readDispute } from './disputes/commands.ts
 export { applyDisputeSnapshot } from './disputes/snapshot.ts'
 export type { DisputeSnapshot } from './disputes/snapshot.ts'
 export { tellUnallocated } from './exceptions.ts'
+export { registerOverReturns, stillOnItsWay, tellOverReturned } from './over-returns.ts'
+export type { OverReturnable } from './over-returns.ts'
 export {
   changeAccount,
   disconnectAccount,

@@ -5,11 +5,12 @@ import { raisePosting, zoneOfBook } from '../financial/index.ts'
 import { contextOf, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { equal, pageOf } from '../lib/lists.ts'
-import { changeRow, expression, readRow } from '../lib/records.ts'
+import { changeRow, expression, findRow, readRow } from '../lib/records.ts'
 import type { PaymentExceptionRow } from '../rows.ts'
 import { emitException } from './exceptions.ts'
 import { recordForeign } from './balance/record.ts'
 import { PaymentException } from './models.ts'
+import { overReturnsOf } from './over-returns.ts'
 
 /** A page of exceptions, open ones of the newest first. */
 export const listExceptions = pageOf(PaymentException, {
@@ -59,24 +60,51 @@ const placeOf = async (trx: Trx, exception: PaymentExceptionRow) => {
   return account
 }
 
+const checkAccount = async (trx: Trx, accountId: string, bookId: string): Promise<void> => {
+  const known = await sqlOne(
+    trx,
+    `select id from account where id = ? and book_id = ? and postable and status = 'active' and control is null`,
+    [accountId, bookId],
+  )
+  if (!known)
+    throw unprocessable('account_not_usable', 'The account of the ledger cannot be posted to', [
+      { field: 'accountId', message: 'must be a postable account of the book, and no control account' },
+    ])
+}
+
+/** Posts what a bank took back too much to the account that was named: a claim on the guest or customer, or a loss. */
+const writeOffOverReturn = async (trx: Trx, exception: PaymentExceptionRow, accountId: string) => {
+  const { id, subjectType, subjectId, propertyId } = exception
+  const { writeOff: takeOff, event } = overReturnsOf(subjectType)
+  const { amount, bookId } = await takeOff(trx, subjectId)
+  await checkAccount(trx, accountId, bookId)
+  if (amount === 0) return
+  await raisePosting(trx, {
+    event,
+    source: { id },
+    bookId,
+    ...(propertyId === null ? {} : { propertyId }),
+    postingDate: todayIn(await zoneOfBook(trx, bookId)),
+    fromOutside: true,
+    payload: {
+      amounts: { amount },
+      accounts: { account: accountId },
+      documents: { [subjectType]: subjectId, exception: id },
+    },
+  })
+}
+
 /** Posts the difference to the account that was named (R28). */
 const writeOff = async (trx: Trx, exception: PaymentExceptionRow, accountId: string | undefined) => {
   if (accountId === undefined) throw invalid([{ field: 'accountId', message: 'is required to write off a difference' }])
+  if (exception.kind === 'over_returned') return writeOffOverReturn(trx, exception, accountId)
   const difference = leftOver(exception)
   if (difference === null || !(await isProven(trx, exception)))
     throw conflict('invalid_transition', `An exception ${exception.kind} is not written off`, [
       { field: 'resolution', message: 'must be accepted' },
     ])
   const place = await placeOf(trx, exception)
-  const known = await sqlOne(
-    trx,
-    `select id from account where id = ? and book_id = ? and postable and status = 'active' and control is null`,
-    [accountId, place.bookId],
-  )
-  if (!known)
-    throw unprocessable('account_not_usable', 'The account of the ledger cannot be posted to', [
-      { field: 'accountId', message: 'must be a postable account of the book, and no control account' },
-    ])
+  await checkAccount(trx, accountId, place.bookId)
   if (difference === 0) return
   await raisePosting(trx, {
     event: 'payment.payment_difference_written_off',
@@ -100,6 +128,8 @@ export const resolveException = async (
   wanted: Resolution,
   expected: number | null = null,
 ): Promise<void> => {
+  const seen = await findRow(trx, PaymentException, id)
+  if (seen?.kind === 'over_returned') await overReturnsOf(seen.subjectType).hold(trx, seen.subjectId)
   const exception = await sqlOne<PaymentExceptionRow>(
     trx,
     `select * from payment_exception where id = ? for no key update`,
@@ -113,6 +143,10 @@ export const resolveException = async (
   }
   if (wanted.resolution === 'recorded' && exception.kind !== 'missing_here')
     throw conflict('invalid_transition', 'Only what is missing here can be recorded')
+  if (wanted.resolution === 'accepted' && exception.kind === 'over_returned')
+    throw conflict('invalid_transition', 'Money that was returned too much is written off to an account', [
+      { field: 'resolution', message: 'must be written_off' },
+    ])
   const version = await changeRow(trx, PaymentException, id, {
     status: 'resolved',
     resolution: wanted.resolution,

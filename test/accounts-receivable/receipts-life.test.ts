@@ -130,7 +130,7 @@ describe('a receipt', function () {
     ])
   })
 
-  it('that bounced is reversed with all that it paid, and never one of which a part went back', async () => {
+  it('that bounced is reversed with all that it paid', async () => {
     const customerId = await a.customer()
     const invoice = await a.plain(customerId, [20_000])
     const { id } = await a.receipt(money(20_000, { customerId, auto: true, method: 'cheque' }))
@@ -149,10 +149,6 @@ describe('a receipt', function () {
     ])
     const other = await a.receipt(money(5_000, { customerId }))
     await a.good(a.finance, 'POST', at(other.id, 'refund'), { via: 'manual', amount: 1, reason: 'Too much' })
-    expect(await a.refused(a.finance, 'POST', at(other.id, 'reverse'), { reason: 'Wrong' })).to.deep.equal([
-      409,
-      'invalid_transition',
-    ])
     expect(
       await a.refused(a.finance, 'POST', at(other.id, 'refund'), { via: 'pix_return', reason: 'Wrong' }),
     ).to.deep.equal([422, 'not_refundable'])

@@ -312,6 +312,10 @@ describe('money of customers between receipts, folios and payments', function ()
       })
     const first = await refund(4_000)
     expect(first).to.include({ refundReserved: 4_000, refunded: 0, available: 5_000 })
+    expect(await a.refused(a.finance, 'POST', at(id, 'reverse'), { reason: 'Bounced' })).to.deep.equal([
+      409,
+      'invalid_transition',
+    ])
     const transfer = `cash/transfers/${first.refunds[0].cashTransferId}`
     expect(await a.refused(a.finance, 'POST', `${transfer}/approve`, {})).to.deep.equal([403, 'self_approval'])
     await a.good(a.owner, 'POST', `${transfer}/approve`, {})

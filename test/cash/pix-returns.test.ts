@@ -105,6 +105,58 @@ describe('A Pix that goes back', function () {
     expect(await a.balance()).to.equal(before)
   })
 
+  it('whole by the bank itself although a part had gone back by hand is booked, and calls for a person', async () => {
+    const before = await a.balance()
+    const { targetId, paymentId, endToEndId } = await paidByPix(30)
+    await a.rows(
+      `update pix_receipt set provider_time = now() - interval '91 days' where end_to_end_id = :endToEndId`,
+      {
+        endToEndId,
+      },
+    )
+    expect((await refund(paymentId, { via: 'manual', amount: 2_000 })).said).to.include({ status: 'succeeded' })
+    const heard = {
+      ...facts,
+      endToEndId,
+      amount: 5_000,
+      returns: [{ code: 'MED1', amount: 5_000, status: 'done' as const, byBank: true }],
+    }
+    for (const _ of [1, 2]) await a.house.inHouse((trx) => takePix(trx, a.bankId, heard))
+    await world.drain()
+    expect(await a.balance()).to.equal(before - 2_000)
+    const payment = done(await a.owner.get(`payments/${paymentId}`))
+    expect(payment).to.deep.include({
+      refundReserved: 7_000,
+      refundedAmount: 7_000,
+      allocatedAmount: 0,
+      overReturned: 2_000,
+      payable: { unallocated: 0, refundable: 0 },
+    })
+    expect(payment.targetId).to.equal(targetId)
+    const open = async () => {
+      const { data } = done(await a.owner.get('payments/exceptions?kind=over_returned'))
+      return (data as Parsed[]).find(({ subjectId }) => subjectId === paymentId)
+    }
+    expect(await open()).to.include({ status: 'open', amount: 2_000, subjectType: 'payment' })
+    const [account] = await a.rows(
+      `select id from account where tenant_id = :tenantId and book_id = :bookId and code = '1.1.3.80'`,
+      { bookId: a.house.bookId },
+    )
+    const { status } = await a.finance.send(
+      'POST',
+      `payments/exceptions/${(await open())?.id}/resolve`,
+      { resolution: 'written_off', reason: 'The guest pays it back', accountId: account?.['id'] },
+      { idempotencyKey: randomUUID() },
+    )
+    expect(status).to.equal(200)
+    expect(await open()).to.include({ status: 'resolved' })
+    await world.drain()
+    done(await a.finance.send('POST', 'financial/integrity-checks/run', { bookId: a.house.bookId }), 201)
+    await world.drain()
+    const { data } = done(await a.finance.get(`financial/integrity-checks?bookId=${a.house.bookId}`))
+    expect(data.filter((one: Parsed) => one.status === 'failed')).to.deep.equal([])
+  })
+
   it('for a booking that was cancelled goes back in full by itself', async () => {
     const before = await a.balance()
     const targetId = await makeHold(a.house, { from: 28 })

@@ -8,7 +8,7 @@ import type { AllocationRecord } from './models.ts'
 import { reserveRefund } from './refund.ts'
 import { refundEnded } from './refund-outcome.ts'
 import { lockReceipt, standingAllocations } from './state.ts'
-import { lockAllocated, takeBack } from './undo.ts'
+import { isOpen, lockAllocated, takeBack } from './undo.ts'
 
 export type BankReturn = {
   /** Whose money the bank took back: a Pix, or the line of a statement. */
@@ -34,7 +34,9 @@ const newestFor = (standing: readonly AllocationRecord[], short: number): Alloca
 
 /**
  * A return that the bank has made by itself (R28 of cash.md): the receipt loses allocations, newest first, as far as the money needs it, and the amount is a
- * refund that has ended. What is left of an allocation that was undone is available again. Null where no receipt claims the money.
+ * refund that has ended. What is left of an allocation that was undone is available again. What the bank took beyond what was left, since a part had gone
+ * back already or stands on a folio that is closed, is booked all the same: the receipt is over-returned, for a person to settle. Null where no receipt
+ * claims the money.
  */
 export const bankReturned = async (trx: Trx, returned: BankReturn): Promise<{ refundId: string } | null> => {
   const { sourceType, sourceId, amount, reason } = returned
@@ -44,16 +46,16 @@ export const bankReturned = async (trx: Trx, returned: BankReturn): Promise<{ re
   const receipt = await lockReceipt(trx, seen.id)
   const movement = await returned.book()
   const { bookedOn } = movement
-  const gone = newestFor(await standingAllocations(trx, receipt.id), amount - receipt.available)
+  const free = (await standingAllocations(trx, receipt.id)).filter((one) => isOpen(held, one))
+  const gone = newestFor(free, amount - receipt.available)
   const day = gone.reduce((latest, { datedOn }) => (datedOn > latest ? datedOn : latest), bookedOn)
   const back = gone.length > 0 ? await takeBack(trx, receipt, held, gone, day) : null
-  const reserved = await reserveRefund(trx, back?.receipt ?? receipt, {
-    amount,
-    via: 'pix_return',
-    reason,
-    requestedOn: bookedOn,
-    cashAccountId: movement.cashAccountId,
-  })
+  const reserved = await reserveRefund(
+    trx,
+    back?.receipt ?? receipt,
+    { amount, via: 'pix_return', reason, requestedOn: bookedOn, cashAccountId: movement.cashAccountId },
+    { isFact: true },
+  )
   await back?.post()
   await reserved.post()
   await refundEnded(trx, reserved.receipt, reserved.refund, { status: 'succeeded', movement })

@@ -7,9 +7,13 @@ import type { ControlDeclaration, ItemDeclaration } from '../../financial/index.
 export const receiptControls: ControlDeclaration[] = [
   {
     kind: 'unallocated',
-    text: `select r.id as document_id, r.available - coalesce(n.excess, 0) as amount from receipt r
+    // A receipt that bounced after a part of it had gone back leaves that part.
+    text: `select r.id as document_id, r.available - coalesce(n.excess, 0) + r.over_written_off as amount from receipt r
       left join credit_note n on r.source_type = 'credit_note' and n.tenant_id = r.tenant_id and n.id = r.source_id and n.status = 'issuing'
-      where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'recorded'`,
+      where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'recorded'
+      union all
+      select r.id, r.over_written_off - r.refund_reserved from receipt r
+      where r.tenant_id = :tenantId and r.book_id = :bookId and r.status = 'reversed' and r.refund_reserved > 0`,
   },
   {
     kind: 'refund',

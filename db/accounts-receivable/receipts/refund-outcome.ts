@@ -5,6 +5,7 @@ import { firstOpenDay, postingEventOf, raisePosting } from '../../financial/inde
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, findRow } from '../../lib/records.ts'
+import { tellOverReturned } from '../../payment/index.ts'
 import { ReceiptRefund } from './models.ts'
 import type { ReceiptRecord, RefundFailure, RefundRecord } from './models.ts'
 import { lockReceipt, partyOf, tellReceipt } from './state.ts'
@@ -53,7 +54,9 @@ export const refundEnded = async (
   const today = todayOf(await bookOf(trx, { bookId: receipt.bookId }))
   const day = await firstOpenDay(trx, { bookId: receipt.bookId }, today)
   await changeRow(trx, ReceiptRefund, id, { status: 'failed', endedOn: day, failure: end.failure })
-  await tellReceipt(trx, receiptRefundFailed, await changed(trx, receipt.id, 'refund_reserved', -amount), { amount })
+  const after = await changed(trx, receipt.id, 'refund_reserved', -amount)
+  await tellReceipt(trx, receiptRefundFailed, after, { amount })
+  if (receipt.overReturned > 0) await tellOverReturned(trx, 'receipt', after)
   const reversesEventId = await postingEventOf(trx, 'accounts-receivable.receipt_refund_requested', { id })
   if (reversesEventId === null) throw new Error('the refund was never posted')
   await raisePosting(trx, {

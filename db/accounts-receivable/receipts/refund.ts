@@ -8,6 +8,7 @@ import { accountFacts, recordMovement, requestPixReturn, requestTransfer } from 
 import type { AccountFacts, Payee } from '../../cash/index.ts'
 import { bookOf, todayAfter } from '../../documents/index.ts'
 import { assertOpen, businessDay, raisePosting } from '../../financial/index.ts'
+import { tellOverReturned } from '../../payment/index.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -67,11 +68,15 @@ const expectReturnable = ({ sourceType, receivedOn }: ReceiptRecord, today: stri
     ])
 }
 
-/** Reserves the amount: from here on it is out of unallocated receipts, and in refunds payable. The caller holds the receipt. */
+/**
+ * Reserves the amount: from here on it is out of unallocated receipts, and in refunds payable. The caller holds the receipt. `isFact`: the money has left
+ * whatever was available; what that is too much is over-returned.
+ */
 export const reserveRefund = async (
   trx: Trx,
   before: ReceiptRecord,
   refund: Pick<RefundRecord, 'amount' | 'via' | 'reason' | 'requestedOn' | 'cashAccountId'>,
+  { isFact = false }: { isFact?: boolean } = {},
 ): Promise<{ receipt: ReceiptRecord; refund: RefundRecord; post: () => Promise<unknown> }> => {
   const row = await insertRow(trx, ReceiptRefund, {
     ...refund,
@@ -81,10 +86,16 @@ export const reserveRefund = async (
   })
   const receipt = await sqlOne<ReceiptRecord>(
     trx,
-    `update receipt set refund_reserved = refund_reserved + ?, version = version + 1 where tenant_id = ? and id = ? returning *`,
-    [refund.amount, contextOf(trx).tenantId, before.id],
+    `update receipt set refund_reserved = refund_reserved + ?, over_returned = ?, version = version + 1 where tenant_id = ? and id = ? returning *`,
+    [
+      refund.amount,
+      isFact ? Math.max(0, refund.amount - before.available) : before.overReturned,
+      contextOf(trx).tenantId,
+      before.id,
+    ],
   )
   if (!receipt) throw new Error('the receipt is gone')
+  if (receipt.overReturned !== before.overReturned) await tellOverReturned(trx, 'receipt', receipt)
   await tellReceipt(trx, receiptRefundRequested, receipt, { amount: refund.amount })
   const post = () =>
     raisePosting(trx, {

@@ -6,6 +6,7 @@ import { bookOf, refuseFuture, todayAfter } from '../../documents/index.ts'
 import { assertOpen, businessDay, postingEventOf, raisePosting } from '../../financial/index.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, readRow } from '../../lib/records.ts'
+import { tellOverReturned } from '../../payment/index.ts'
 import { Receipt } from './models.ts'
 import type { AllocationRecord, ReceiptRecord } from './models.ts'
 import { lockReceipt, placeOf, receiptMoves, refuseManaged, standingAllocations, tellReceipt } from './state.ts'
@@ -13,10 +14,12 @@ import { lockAllocated, takeBack } from './undo.ts'
 
 const invalidMove = (message: string) => conflict('invalid_transition', message)
 
-const refuseKept = ({ sourceType, refundReserved }: ReceiptRecord, by: ReceiptSource): void => {
+const refuseKept = ({ sourceType, refundReserved, refunded }: ReceiptRecord, by: ReceiptSource): void => {
   if (sourceType !== by)
     throw invalidMove('Only a receipt that a person has recorded is reversed; the money of any other did come')
-  if (refundReserved > 0) throw invalidMove('A part of the receipt was given back, or is on its way')
+  if (refundReserved > refunded) throw invalidMove('A part of the receipt is on its way back')
+  // A cheque bounces whatever was given back of it; a match that is undone was a mistake.
+  if (refundReserved > 0 && by !== 'manual') throw invalidMove('A part of the receipt was given back')
 }
 
 /** The day of a register is its business day. */
@@ -55,7 +58,8 @@ const turnMovement = async (trx: Trx, { cashMovementId }: ReceiptRecord, reason:
 }
 
 /**
- * Reverses a receipt that bounced or was mistaken, today unless said: its allocations are undone, its movement and posting turned. `by` is the source of the
+ * Reverses a receipt that bounced or was mistaken, today unless said: its allocations are undone, its movement and posting turned. What was given back of it
+ * before is over-returned, for a person to settle. `by` is the source of the
  * receipts that the caller may reverse. 404; 409
  * `invalid_transition`, `managed_by_payments`, `movement_reconciled`; 422 `date_out_of_range`, `target_closed`, `session_closed`, and the errors of periods.
  */
@@ -82,8 +86,14 @@ export const reverseReceipt = async (
     ])
   await assertOpen(trx, receipt.bookId, day)
   const back = standing.length > 0 ? await takeBack(trx, receipt, held, standing, day) : null
-  await changeRow(trx, Receipt, id, { status: 'reversed', reversedOn: day, reverseReason: reason })
+  await changeRow(trx, Receipt, id, {
+    status: 'reversed',
+    reversedOn: day,
+    reverseReason: reason,
+    overReturned: receipt.refunded,
+  })
   const after = await readRow(trx, Receipt, id)
+  if (after.overReturned > 0) await tellOverReturned(trx, 'receipt', after)
   await tellReceipt(trx, receiptReversed, after, {
     amount: after.amount,
     receivableIds: standing.map(({ receivableId }) => receivableId),

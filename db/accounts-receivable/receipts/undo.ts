@@ -42,6 +42,12 @@ export const lockAllocated = async (
   return { targets, documents }
 }
 
+/** Tells whether what an allocation pays gives money back: anything but a folio that is closed. */
+export const isOpen = ({ targets }: HeldAllocations, allocation: AllocationRecord): boolean => {
+  const [ref] = targetsOf([allocation])
+  return !ref || lockedTarget(targets, ref.targetType, ref.targetId)?.open === true
+}
+
 type Opposite = { id: string; of: AllocationRecord; datedOn: string }
 
 const backToTarget = async (
@@ -106,7 +112,7 @@ export const takeBack = async (
   for (const of of allocations) {
     const [ref] = targetsOf([of])
     const target = ref && lockedTarget(held.targets, ref.targetType, ref.targetId)
-    if (ref && !target?.open)
+    if (!isOpen(held, of))
       throw unprocessable('target_closed', 'The folio is closed: money neither comes nor goes', [
         { field: 'targetId', message: 'is closed' },
       ])

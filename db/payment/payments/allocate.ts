@@ -58,7 +58,7 @@ export const setAllocations = async (
   if (payment.status !== 'captured') throw conflict('invalid_transition', 'Only captured money is allocated')
   const standing = await standingSums(trx, paymentId)
   for (const key of standing.keys()) if (!before.has(key)) throw versionConflict(payment.version)
-  const most = payment.capturedAmount - payment.refundReserved
+  const most = Math.max(0, payment.capturedAmount - payment.refundReserved)
   if (sum(wanted.map((one) => one.amount)) > most)
     throw unprocessable('allocation_exceeds_captured', `At most ${most} can be allocated`, [
       { field: 'allocations', message: 'sum to more than was captured' },

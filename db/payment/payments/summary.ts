@@ -12,7 +12,8 @@ export const summary = (payment: PaymentRow): PaymentSummary => {
     ...payment,
     failure: payment.failure as Failure | null,
     payable: {
-      unallocated: free - payment.allocatedAmount,
+      // A bank may have taken more back than was left.
+      unallocated: Math.max(0, free - payment.allocatedAmount),
       refundable: Math.max(0, free - payment.disputedAmount),
     },
   }

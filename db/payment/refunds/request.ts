@@ -16,6 +16,7 @@ import { gateOfAccount } from '../accounts.ts'
 import { giveBack, lockTargets, postGivenBack } from '../allocations.ts'
 import { closeExceptions } from '../exceptions.ts'
 import { Refund } from '../models.ts'
+import { tellOverReturned } from '../over-returns.ts'
 import { handBack, sourceOf, wayOf } from './by-hand.ts'
 import type { RefundVia, Source } from './by-hand.ts'
 import { holdPayment, lockPayment, readPayment, standingAllocations } from '../payments/read.ts'
@@ -75,18 +76,22 @@ export const reserveRefund = async (
   if (via === 'gateway' && byPerson && !(await isRefundable(trx, payment)))
     throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
   const refundable = payment.capturedAmount - payment.refundReserved
-  if (amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
-  if (amount > refundable - payment.disputedAmount) throw disputed()
+  // What a bank has taken back is a fact, whatever is left of the payment.
+  if (!book && amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
+  if (!book && amount > refundable - payment.disputedAmount) throw disputed()
   const unallocated = refundable - payment.allocatedAmount
   const given = await giveBack(trx, payment, only ? amount : amount - unallocated, businessDate, only, fromAllocations)
   const returned = sum(given.map((one) => one.amount))
   if (only && returned < amount) throw exceeded(`At most ${returned} can be refunded`)
   if (fromAllocations && returned < amount - unallocated)
     throw exceeded(`At most ${unallocated + returned} can be refunded from these allocations`)
+  const over = payment.allocatedAmount - returned + payment.refundReserved + amount - payment.capturedAmount
+  const overReturned = book ? Math.max(0, over) : payment.overReturned
   await sql(
     trx,
-    `update payment set allocated_amount = allocated_amount - ?, refund_reserved = refund_reserved + ?, version = version + 1 where id = ?`,
-    [returned, amount, payment.id],
+    `update payment set allocated_amount = allocated_amount - ?, refund_reserved = refund_reserved + ?, over_returned = ?, version = version + 1
+     where id = ?`,
+    [returned, amount, overReturned, payment.id],
   )
   const refundId = randomUUID()
   await insertRow(trx, Refund, {
@@ -112,6 +117,7 @@ export const reserveRefund = async (
     'amount_differs',
     'duplicate_payment',
   ])
+  if (overReturned !== payment.overReturned) await tellOverReturned(trx, 'payment', { ...payment, overReturned })
   const gate = await gateOfAccount(trx, payment.gatewayAccountId)
   if (externalId === undefined && via === 'gateway')
     await enqueue(trx, refundPayment, { tenantId: payment.tenantId, refundId }, { gate })

@@ -4,9 +4,10 @@ import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { nextReadAt } from '../../lib/due.ts'
 import { emit } from '../../lib/events.ts'
-import type { RefundRow } from '../../rows.ts'
+import type { PaymentRow, RefundRow } from '../../rows.ts'
 import { openException } from '../exceptions.ts'
 import { settleRefund } from '../journal.ts'
+import { tellOverReturned } from '../over-returns.ts'
 import { lockPayment } from '../payments/read.ts'
 import type { Failure } from '../payments/snapshot.ts'
 import { readRefundAfterMs, refundMayFollow } from '../rules/states.ts'
@@ -90,11 +91,12 @@ export const applyRefundSnapshot = async (
     ])
   const returned = refund.status === 'succeeded' ? refund.amount : 0
   if (snapshot.status === 'failed') {
-    await sql(
+    const [after] = await sql<PaymentRow>(
       trx,
-      `update payment set refund_reserved = refund_reserved - ?, refunded_amount = refunded_amount - ?, version = version + 1 where id = ?`,
+      `update payment set refund_reserved = refund_reserved - ?, refunded_amount = refunded_amount - ?, version = version + 1 where id = ? returning *`,
       [refund.amount, returned, payment.id],
     )
+    if (after && payment.overReturned > 0) await tellOverReturned(trx, 'payment', after)
     await openException(
       trx,
       'refund_failed',
