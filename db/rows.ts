@@ -2679,6 +2679,7 @@ export interface PayableRow {
   createdAt: Date
   updatedAt: Date
   editors: string[]
+  codeAuthors: string[]
 }
 
 export interface PayableApprovalRow {
@@ -3957,6 +3958,7 @@ export interface RecurringPayableRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  editors: string[]
 }
 
 export interface RefundRow {
@@ -6365,9 +6367,9 @@ export const tables = {
     computed: [],
   },
   payable: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'number', 'series', 'fiscalKey', 'issuedOn', 'postingOn', 'currency', 'gross', 'withheld', 'total', 'settled', 'open', 'status', 'onHold', 'holdReason', 'source', 'sourceKey', 'policyNumber', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'costCenterId', 'notes', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt', 'editors'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'payeeKey', 'kind', 'number', 'series', 'fiscalKey', 'issuedOn', 'postingOn', 'currency', 'gross', 'withheld', 'total', 'settled', 'open', 'status', 'onHold', 'holdReason', 'source', 'sourceKey', 'policyNumber', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'costCenterId', 'notes', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason', 'version', 'createdAt', 'updatedAt', 'editors', 'codeAuthors'],
     documents: ['matchExceptions'],
-    filled: ['tenantId', 'id', 'series', 'withheld', 'settled', 'status', 'onHold', 'source', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'notes', 'version', 'createdAt', 'updatedAt', 'editors'],
+    filled: ['tenantId', 'id', 'series', 'withheld', 'settled', 'status', 'onHold', 'source', 'approvalsNeeded', 'approvalsGiven', 'approvalRoles', 'round', 'matchExceptions', 'notes', 'version', 'createdAt', 'updatedAt', 'editors', 'codeAuthors'],
     nullable: ['propertyId', 'supplierId', 'payeeName', 'payeeDocument', 'number', 'fiscalKey', 'holdReason', 'sourceKey', 'policyNumber', 'costCenterId', 'createdBy', 'editedBy', 'submittedBy', 'postedAt', 'endedAt', 'voidedOn', 'voidReason'],
     computed: ['open'],
   },
@@ -6841,9 +6843,9 @@ export const tables = {
     computed: [],
   },
   recurring_payable: {
-    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'name', 'template', 'every', 'unit', 'day', 'firstOn', 'endsOn', 'nextOn', 'made', 'leadDays', 'pausedUntil', 'submit', 'createdBy', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'bookId', 'propertyId', 'supplierId', 'name', 'template', 'every', 'unit', 'day', 'firstOn', 'endsOn', 'nextOn', 'made', 'leadDays', 'pausedUntil', 'submit', 'createdBy', 'version', 'createdAt', 'updatedAt', 'editors'],
     documents: ['template'],
-    filled: ['tenantId', 'id', 'every', 'made', 'leadDays', 'submit', 'version', 'createdAt', 'updatedAt'],
+    filled: ['tenantId', 'id', 'every', 'made', 'leadDays', 'submit', 'version', 'createdAt', 'updatedAt', 'editors'],
     nullable: ['propertyId', 'supplierId', 'day', 'endsOn', 'nextOn', 'pausedUntil'],
     computed: [],
   },

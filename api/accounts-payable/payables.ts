@@ -141,7 +141,7 @@ const read = payables.read({ summary: 'Read a payable with approvals, payments a
 const change = payables.change({
   summary: 'Change a draft, or reschedule what is unpaid',
   description:
-    'Of a draft every field; lines, withholdings and installments are replaced whole. After approval notes, holds, and `installments`, which then divide what is not paid.',
+    'Of a draft every field; lines, withholdings and installments are replaced whole. After approval notes, holds, and `installments`, which then divide what is not paid: one of the day and open amount of another keeps its slip and Pix code, unless it names them or has null.',
   errors: [...billErrors, 'invalid_transition'],
   body: Sparse(Obj({ ...fields, onHold: Bool, holdReason: Nullable(Words(3, 500)) })),
   example: { notes: 'Paid by transfer' },
@@ -164,7 +164,7 @@ const approve = payables.act('approve', {
   summary: 'Give one approval; the last posts the liability',
   description:
     'By another user than who wrote, changed or submitted it, with a role of its band. A second approval of one user changes nothing.',
-  errors: [...postingErrors, 'self_approval', 'key_not_allowed', 'invalid_transition'],
+  errors: [...postingErrors, 'attachment_required', 'self_approval', 'key_not_allowed', 'invalid_transition'],
   body: Obj({ note: Opt(Words(1, 500)) }),
   example: {},
   command: ({ trx, id, body, admission, expectedVersion }) =>
@@ -183,7 +183,7 @@ const reject = payables.act('reject', {
 
 const voidOne = payables.act('void', {
   summary: 'Void a payable without payments',
-  description: 'One that was approved is turned in the ledger today.',
+  description: 'One that was approved is turned in the ledger today, or on its own day where that is later.',
   errors: ['invalid_transition', 'withholding_collected', 'in_use', 'period_missing', 'period_closed', 'date_locked'],
   body: Obj({ reason: Reason }),
   example: { reason: 'The supplier sent it twice' },

@@ -12,7 +12,7 @@ import { refuseProblems } from '../financial/index.ts'
 import { ledgerGenerateRecurring } from '../../jobs/accounts-payable.ts'
 import { addDays } from '../../config/time.ts'
 import { sum } from '../lib/amounts.ts'
-import { authorOf } from '../lib/authors.ts'
+import { authorOf, editorsWith } from '../lib/authors.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
@@ -139,9 +139,11 @@ export const changeRecurring = async (
   const endsOn = change.endsOn === undefined ? row.endsOn : change.endsOn
   if (endsOn !== null && endsOn < row.firstOn)
     throw invalid([{ field: 'endsOn', message: 'must not be before firstOn' }])
+  const isWritten = change.template !== undefined || change.submit !== undefined
   const version = await changeRow(trx, RecurringPayable, id, {
     ...change,
     nextOn: within(occurrence(row, row.made), endsOn),
+    ...(isWritten ? { editors: editorsWith(row, await authorOf(trx)) } : {}),
     ...(named ? { supplierId: named.payee.supplierId } : {}),
   })
   await tell(trx, recurringPayableChanged, id, version, row.propertyId)
@@ -206,7 +208,13 @@ export const occur = async (trx: Trx, id: string, date: string): Promise<boolean
         issuedOn,
         withholdings: row.template.withholdings ?? [],
       },
-      { features: ['suppliers'], source: { source: 'recurring', key }, lenient: true, dueOn },
+      {
+        features: ['suppliers'],
+        source: { source: 'recurring', key },
+        authors: [row.createdBy, ...row.editors],
+        lenient: true,
+        dueOn,
+      },
     )
     await emit(trx, recurringPayableOccurred, {
       propertyId: row.propertyId,

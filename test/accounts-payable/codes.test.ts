@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { randomUUID } from 'node:crypto'
 import { brCodeOf } from '../../config/br-code.ts'
+import { connectedSender, registerPixSender } from '../../db/cash/index.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openPayables } from './desk.ts'
@@ -42,6 +43,7 @@ describe('slips and Pix codes of bills', function () {
     supplierId = (await a.supplier()).id
   })
   beforeEach(() => a.calm())
+  after(() => registerPixSender(connectedSender))
 
   const billOf = (installments: { dueOn: string; amount: number; boletoLine?: string; pixCode?: string }[]) => ({
     bookId: a.bookId,
@@ -145,5 +147,100 @@ describe('slips and Pix codes of bills', function () {
     await a.good(a.finance, 'POST', bills, one({ pixCode: code }))
     expect(await a.refused(a.finance, 'POST', bills, one({ pixCode: code }))).to.deep.equal([409, 'duplicate_payable'])
     for (let index = 0; index < 2; index += 1) await a.good(a.finance, 'POST', bills, one({ pixCode: printedCode }))
+  })
+
+  it('of one amount are chosen for no run once a part of it is paid', async () => {
+    registerPixSender({ stateOf: () => Promise.resolve('ready'), send: () => Promise.resolve() })
+    const codeOf = (amount: number) => brCodeOf({ ...place, amount, pix: { key: randomUUID(), text: '' }, txid: '***' })
+    const due = a.on('02-10')
+    const [rest, whole] = [
+      await a.bill({
+        ...one({}),
+        issuedOn: a.on('02-01'),
+        installments: [{ dueOn: due, amount: 500, pixCode: codeOf(500) }],
+      }),
+      await a.bill({
+        ...one({}),
+        issuedOn: a.on('02-01'),
+        installments: [{ dueOn: due, amount: 500, pixCode: codeOf(500) }],
+      }),
+    ]
+    const cashAccountId = await a.bank(10_000, a.on('01-01'))
+    const payment = { cashAccountId, payOn: a.house.today }
+    const [paidId, wholeId] = [rest, whole].map(({ installments }) => installments[0].id)
+    const parts = [{ installmentId: paidId, principal: 200 }]
+    await a.good(a.finance, 'POST', 'accounts-payable/payments', { ...payment, method: 'manual', items: parts })
+    const run = { ...payment, method: 'pix', dryRun: true }
+    const { items } = await a.good(a.finance, 'POST', 'accounts-payable/payments', {
+      ...run,
+      select: { dueUntil: due },
+    })
+    expect((items as Parsed[]).map(({ installmentId }) => installmentId)).to.deep.equal([wholeId])
+    const named = await a.good(a.finance, 'POST', 'accounts-payable/payments', {
+      ...run,
+      items: [{ installmentId: paidId }],
+    })
+    expect((named.refusals as Parsed[]).map(({ code }) => code)).to.deep.equal(['pix_code_amount'])
+  })
+
+  it('stay with installments whose day and open amount stay, also of one that is paid in part', async () => {
+    const [first, second, third] = [slipOf(21, 400), slipOf(22, 600), slipOf(23, 500)]
+    const days = ['04-10', '05-10', '06-10'].map((day) => a.on(day))
+    const bill = await a.bill(
+      billOf([
+        { dueOn: days[0] ?? '', amount: 400, boletoLine: first },
+        { dueOn: days[1] ?? '', amount: 600, boletoLine: second },
+        { dueOn: days[2] ?? '', amount: 500, boletoLine: third },
+      ]),
+    )
+    await a.good(a.finance, 'POST', 'accounts-payable/payments', {
+      method: 'manual',
+      cashAccountId: await a.bank(1_000, a.on('01-01')),
+      payOn: a.on('04-10'),
+      items: [{ installmentId: bill.installments[0].id, principal: 150 }],
+    })
+    const shown = async (installments: object[]) => {
+      const after = await a.good(a.finance, 'PATCH', `${bills}/${bill.id}`, { installments })
+      return (after.installments as Parsed[])
+        .filter(({ open }) => open > 0)
+        .map(({ dueOn: on, open, boletoLine }) => [on, open, boletoLine])
+    }
+    const later = a.on('07-10')
+    expect(
+      await shown([
+        { dueOn: days[0], amount: 250 },
+        { dueOn: days[1], amount: 600 },
+        { dueOn: later, amount: 500 },
+      ]),
+    ).to.deep.equal([
+      [days[0], 250, first],
+      [days[1], 600, second],
+      [later, 500, null],
+    ])
+    // A code that another installment names goes there; null takes one away, and a part of the amount keeps none.
+    expect(
+      await shown([
+        { dueOn: days[0], amount: 250 },
+        { dueOn: days[1], amount: 600 },
+        { dueOn: later, amount: 500, boletoLine: first },
+      ]),
+    ).to.deep.equal([
+      [days[0], 250, null],
+      [days[1], 600, second],
+      [later, 500, first],
+    ])
+    expect(
+      await shown([
+        { dueOn: days[0], amount: 250, boletoLine: null },
+        { dueOn: days[1], amount: 100 },
+        { dueOn: days[1], amount: 500 },
+        { dueOn: later, amount: 500, boletoLine: null },
+      ]),
+    ).to.deep.equal([
+      [days[0], 250, null],
+      [days[1], 100, null],
+      [later, 500, null],
+      [days[1], 500, null],
+    ])
   })
 })

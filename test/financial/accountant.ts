@@ -10,7 +10,7 @@ import type { House } from '../support/factories.ts'
 import type { World } from '../support/world.ts'
 
 /** A CNPJ with check digits, another one each time. */
-const cnpj = (): string => {
+export const cnpj = (): string => {
   const digits = Array.from({ length: 12 }, () => Math.floor(Math.random() * 10))
   for (const first of [5, 6]) {
     const weights = digits.map((_, at) => ((first - at - 2 + 80) % 8) + 2)

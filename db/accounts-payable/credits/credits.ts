@@ -1,5 +1,5 @@
 import type { BookFacts } from '../../documents/index.ts'
-import { bookOf, refuseFuture, todayOf } from '../../documents/index.ts'
+import { bookOf, refuseFuture, todayAfter } from '../../documents/index.ts'
 import { randomUUID } from 'node:crypto'
 import { conflict, unprocessable } from '../../../config/errors.ts'
 import { supplierCreditVoided } from '../../../config/events/accounts-payable.ts'
@@ -7,7 +7,7 @@ import { assertOpen, judgeLines, postingEventOf, raisePosting, refuseProblems } 
 import { split } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
 import { always } from '../../lib/conditions.ts'
-import { contextOf, preparedOne, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, preparedOne, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { equal, fact, pageOf } from '../../lib/lists.ts'
 import { insertRow, readRow } from '../../lib/records.ts'
@@ -15,6 +15,7 @@ import { Payable, SupplierCredit } from '../models.ts'
 import type { CreditLine, CreditRecord, PayableRecord } from '../models.ts'
 import { namePayee, partyOf } from '../payee.ts'
 import type { GivenPayee } from '../payee.ts'
+import { creditTwinOf, takeTurn } from '../twins.ts'
 import { creditMoves, endCredit, lockCredit, tellCredit } from './state.ts'
 
 export type NewCredit = GivenPayee & {
@@ -78,17 +79,11 @@ export const createCredit = async (
   await assertOpen(trx, book.id, given.issuedOn)
   const number = given.number?.trim() || null
   if (number !== null) {
-    await sql(trx, `select pg_advisory_xact_lock(hashtextextended('supplier credit ' || ?, 92))`, [
-      `${contextOf(trx).tenantId ?? ''} ${payee.payeeKey} ${number.toUpperCase()}`,
-    ])
-    const twin = await sqlOne<{ id: string }>(
-      trx,
-      `select id from supplier_credit where tenant_id = ? and payee_key = ? and upper(number) = upper(?) and status <> 'void'`,
-      [contextOf(trx).tenantId, payee.payeeKey, number],
-    )
-    if (twin)
+    await takeTurn(trx, 'supplier_credit', number)
+    const twin = await creditTwinOf(trx, payee, number)
+    if (twin !== null)
       throw conflict('duplicate_credit', 'This credit note is recorded already', [
-        { field: 'number', message: `is that of supplier credit ${twin.id}` },
+        { field: 'number', message: `is that of supplier credit ${twin}` },
       ])
   }
   const lines = await linesOf(trx, book, given, payable)
@@ -132,7 +127,7 @@ export const createCredit = async (
   return credit.id
 }
 
-/** Voids a credit note that was never used; its posting is turned today. 422 `in_use`. */
+/** Voids a credit note that was never used; its posting is turned today, or on its own day where that is later. 422 `in_use`. */
 export const voidCredit = async (trx: Trx, id: string, expected: number | null): Promise<void> => {
   const credit = await lockCredit(trx, id, expected)
   if (!creditMoves.isDue('voided', credit.status)) return
@@ -143,7 +138,7 @@ export const voidCredit = async (trx: Trx, id: string, expected: number | null):
       { field: 'status', message: `${credit.amount - credit.available} is used` },
     ])
   const book = await bookOf(trx, { bookId: credit.bookId })
-  const today = todayOf(book)
+  const today = todayAfter(book, credit.issuedOn)
   await assertOpen(trx, book.id, today)
   await endCredit(trx, credit, today)
   await tellCredit(trx, { ...credit, version: credit.version + 1 }, supplierCreditVoided)

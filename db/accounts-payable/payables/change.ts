@@ -37,8 +37,10 @@ const changeApproved = async (trx: Trx, row: PayableRecord, change: PayableChang
       'After approval only notes, holds and what is not paid can be changed',
       wrong.map((field) => ({ field, message: 'does not change any more' })),
     )
-  const before = change.installments ? await reschedule(trx, row, change.installments) : []
-  await changeRow(trx, Payable, row.id, { ...holdOf(row, change), notes: change.notes })
+  const { before, codeAuthors } = change.installments
+    ? await reschedule(trx, row, change.installments)
+    : { before: [], codeAuthors: undefined }
+  await changeRow(trx, Payable, row.id, { ...holdOf(row, change), notes: change.notes, codeAuthors })
   const changes = {
     fields: Object.keys(change),
     ...(change.installments ? { installments: before.map(({ seq, dueOn, amount }) => ({ seq, dueOn, amount })) } : {}),
@@ -107,7 +109,7 @@ const changeDraft = async (
     series: given.series ?? '',
     fiscalKey: given.fiscalKey ?? null,
   }
-  await refuseTwin(trx, { ...kept, payeeKey: payee.payeeKey }, row.id)
+  await refuseTwin(trx, payee, kept, row.id)
   await refuseSameCodes(trx, wanted ?? [], row.id)
   const { supplierId, payeeName, payeeDocument, payeeKey } = payee
   const where = [contextOf(trx).tenantId, row.id]

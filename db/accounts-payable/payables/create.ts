@@ -7,16 +7,17 @@ import { bookOf, installmentsOf, refuseFuture, todayOf } from '../../documents/i
 import { assertOpen, refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { authorOf } from '../../lib/authors.ts'
-import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
+import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { insertRow, insertRows } from '../../lib/records.ts'
 import { Payable, PayableLine, PayableWithholding } from '../models.ts'
 import type { PayableRecord } from '../models.ts'
 import { checkOrderLines } from '../orders/billing.ts'
 import { namePayee } from '../payee.ts'
-import type { GivenPayee } from '../payee.ts'
+import type { GivenPayee, Payee } from '../payee.ts'
 import { isFiscalKey } from '../rules/codes.ts'
 import { note, tell } from '../state.ts'
+import { takeTurn, twinOf } from '../twins.ts'
 import { checkCodes, refuseSameCodes, writeInstallments } from './installments.ts'
 import type { GivenInstallment } from './installments.ts'
 import { problemsOfLines, refuseShapes, withholdingsOf } from './lines.ts'
@@ -43,6 +44,8 @@ export type Making = {
   lenient?: boolean | undefined
   /** The day on which all that is left after withholding is due, where the installments are not given. */
   dueOn?: string | undefined
+  /** The authors of a bill that the service makes: none of them approves it. */
+  authors?: readonly string[] | undefined
 }
 
 /** The day of a bill in the books: the one asked for, else the day of issue where its period is open, else today. */
@@ -62,28 +65,26 @@ const postingDay = async (trx: Trx, book: BookFacts, issuedOn: string, asked: st
   return open?.isOpen ? issuedOn : todayOf(book)
 }
 
-/** Those with one number take turns, so that the second is told of the first (R5). 409 `duplicate_payable`. */
+const recorded = (field: 'number' | 'fiscalKey', id: string) =>
+  conflict('duplicate_payable', 'This bill is recorded already', [{ field, message: `is that of payable ${id}` }])
+
+/** Refuses a bill of one payee, number and series, or of one fiscal key, that is recorded already (R5): 409 `duplicate_payable`. */
 export const refuseTwin = async (
   trx: Trx,
-  { payeeKey, number, series, fiscalKey }: Pick<PayableRecord, 'payeeKey' | 'number' | 'series' | 'fiscalKey'>,
+  payee: Payee,
+  { number, series, fiscalKey }: Pick<PayableRecord, 'number' | 'series' | 'fiscalKey'>,
   self: string | null,
 ): Promise<void> => {
   if (number === null && fiscalKey === null) return
-  const { tenantId } = contextOf(trx)
-  await sql(trx, `select pg_advisory_xact_lock(hashtextextended('payable ' || ?, 91))`, [
-    `${tenantId ?? ''} ${payeeKey} ${number?.toUpperCase() ?? fiscalKey ?? ''}`,
-  ])
-  const twin = await sqlOne<{ id: string; byKey: boolean }>(
+  await takeTurn(trx, 'payable', number ?? fiscalKey ?? '')
+  const byKey = await sqlOne<{ id: string }>(
     trx,
-    `select id, fiscal_key is not distinct from cast(:fiscalKey as text) and fiscal_key is not null as by_key from payable
-     where tenant_id = :tenantId and status <> 'void' and id is distinct from cast(:self as uuid)
-       and ((payee_key = :payeeKey and upper(number) = upper(cast(:number as text)) and series = :series) or fiscal_key = cast(:fiscalKey as text)) limit 1`,
-    { tenantId, payeeKey, number, series, fiscalKey, self },
+    `select id from payable where tenant_id = ? and status <> 'void' and id is distinct from cast(? as uuid) and fiscal_key = cast(? as text)`,
+    [contextOf(trx).tenantId, self, fiscalKey],
   )
-  if (twin)
-    throw conflict('duplicate_payable', 'This bill is recorded already', [
-      { field: twin.byKey ? 'fiscalKey' : 'number', message: `is that of payable ${twin.id}` },
-    ])
+  if (byKey) throw recorded('fiscalKey', byKey.id)
+  const twin = number === null ? null : await twinOf(trx, payee, { number, series, self })
+  if (twin !== null) throw recorded('number', twin)
 }
 
 export const normalNumber = (number: string | null | undefined): string | null => number?.trim() || null
@@ -166,7 +167,7 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
   )
   checkCodes(given.installments ?? [], given.issuedOn)
   const kept = { number: normalNumber(given.number), series: given.series ?? '', fiscalKey: given.fiscalKey ?? null }
-  await refuseTwin(trx, { ...kept, payeeKey: payee.payeeKey }, null)
+  await refuseTwin(trx, payee, kept, null)
   await refuseSameCodes(trx, given.installments ?? [], null)
   const id = randomUUID()
   const author = contextOf(trx).actor.id === null ? null : await authorOf(trx)
@@ -189,6 +190,7 @@ export const createPayable = async (trx: Trx, given: NewPayable, making: Making)
     holdReason: left.length > 0 ? `Not withheld: ${left.join(', ')}`.slice(0, 500) : null,
     createdBy: author,
     editedBy: author,
+    editors: [...new Set(making.authors ?? [])],
   })
   await writeLines(trx, id, given.lines, bases)
   await insertRows(

@@ -10,6 +10,7 @@ import {
   todayOf,
 } from '../../documents/index.ts'
 import type { Installment, Share } from '../../documents/index.ts'
+import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { PayableRecord } from '../models.ts'
@@ -139,15 +140,38 @@ export const inPaymentOf = async (trx: Trx, payableId: string): Promise<string[]
     )
   ).map(({ installmentId }) => installmentId)
 
+type Coded = { id: string; dueOn: string; open: number; boletoLine: string | null; pixCode: string | null }
+
+const codedOf = (trx: Trx, payableId: string): Promise<Coded[]> =>
+  sql<Coded>(
+    trx,
+    `select id, due_on, open, boleto_line, pix_code from payable_installment where tenant_id = ? and payable_id = ? order by seq`,
+    [contextOf(trx).tenantId, payableId],
+  )
+
+/** Codes of a new schedule: one of the day and open amount of an installment that stands keeps its codes, unless it names others, or another one names them. */
+const withKeptCodes = (given: readonly GivenInstallment[], standing: readonly Coded[]): GivenInstallment[] => {
+  const named = new Set(given.flatMap(({ boletoLine, pixCode }) => [boletoLine, pixCode]))
+  const left = [...standing]
+  const kept = (code: string | null) => (named.has(code) ? null : code)
+  return given.map((share) => {
+    const same = left.findIndex(({ dueOn, open }) => dueOn === share.dueOn && open === share.amount)
+    const [old] = same < 0 ? [] : left.splice(same, 1)
+    if (!old) return share
+    const { boletoLine = kept(old.boletoLine), pixCode = kept(old.pixCode) } = share
+    return { ...share, boletoLine, pixCode }
+  })
+}
+
 /**
- * Divides and dates anew what is not paid of an approved bill (R9), which the caller holds. What is settled or in a live payment stays. 422
- * `installments_not_equal`, `date_out_of_range`.
+ * Divides and dates anew what is not paid of an approved bill (R9), which the caller holds. What is settled or in a live payment stays. Answers the schedule of
+ * before, and those who gave the bill Pix codes since its approval. 422 `installments_not_equal`, `date_out_of_range`.
  */
 export const reschedule = async (
   trx: Trx,
   payable: PayableRecord,
   given: readonly GivenInstallment[],
-): Promise<Installment[]> => {
+): Promise<{ before: Installment[]; codeAuthors: string[] }> => {
   const early = given.findIndex(({ dueOn }) => dueOn < payable.issuedOn)
   if (early >= 0)
     throw unprocessable('date_out_of_range', 'An installment is due before the bill was issued', [
@@ -167,6 +191,11 @@ export const reschedule = async (
     next += 1
     return { ...one, seq: next }
   })
+  const standing = await codedOf(trx, payable.id)
+  const coded = withKeptCodes(
+    given,
+    standing.filter(({ id, open }) => open > 0 && !busy.includes(id)),
+  )
   const { tenantId } = contextOf(trx)
   // Codes belong to the day and amount that they were given for.
   await sql(
@@ -175,7 +204,11 @@ export const reschedule = async (
     [tenantId, payable.id, busy],
   )
   await storeSchedule(trx, payableSide, payable.id, schedule)
-  await writeCodes(trx, payable.id, given, busy)
+  await writeCodes(trx, payable.id, coded, busy)
   await tell(trx, payableRescheduled, payable.id)
-  return before
+  const isNew = given.some(({ pixCode }) => pixCode && standing.every((old) => old.pixCode !== pixCode))
+  const author = isNew ? await authorOf(trx) : null
+  const codeAuthors =
+    author === null || payable.codeAuthors.includes(author) ? payable.codeAuthors : [...payable.codeAuthors, author]
+  return { before, codeAuthors }
 }

@@ -7,7 +7,7 @@ import {
   payableVoided,
 } from '../../../config/events/accounts-payable.ts'
 import { formatMoney } from '../money.ts'
-import { bookOf, installmentsIn, settle, todayOf } from '../../documents/index.ts'
+import { bookOf, installmentsIn, settle, todayAfter, todayOf } from '../../documents/index.ts'
 import { assertOpen, postingEventOf, raisePosting, refuseProblems } from '../../financial/index.ts'
 import { approverOf, authorOf, editorsWith } from '../../lib/authors.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
@@ -39,11 +39,14 @@ const exceptionsOf = (trx: Trx, payableId: string, tolerance: number): Promise<M
     [contextOf(trx).tenantId, payableId, tolerance],
   )
 
+/** Lines with the accounts that they are posted on; those of ordered stock have none. */
 const linesOf = (trx: Trx, payableId: string): Promise<GivenLine[]> =>
   sql<GivenLine>(
     trx,
-    `select description, account_id, purchase_order_line_id, inventory_movement_line_id, amount, cost_center_id, property_id
-     from payable_line where tenant_id = ? and payable_id = ? order by line_no`,
+    `select l.description, coalesce(l.account_id, o.account_id) as account_id, l.purchase_order_line_id, l.inventory_movement_line_id, l.amount,
+       case when l.account_id is not null then l.cost_center_id end as cost_center_id, l.property_id
+     from payable_line l left join purchase_order_line o on o.tenant_id = l.tenant_id and o.id = l.purchase_order_line_id
+     where l.tenant_id = ? and l.payable_id = ? order by l.line_no`,
     [contextOf(trx).tenantId, payableId],
   )
 
@@ -58,6 +61,17 @@ const refuseLateOpening = async (trx: Trx, bookId: string): Promise<void> => {
     throw unprocessable('period_closed', 'Bills from before the start end with the first close of the book', [
       { field: 'kind', message: 'opening is over' },
     ])
+}
+
+/** A reimbursement without a file that is shown: 422 `attachment_required`. */
+const refuseUnproven = async (trx: Trx, { id, kind }: PayableRecord): Promise<void> => {
+  if (kind !== 'reimbursement') return
+  const file = await sqlOne<{ id: string }>(
+    trx,
+    `select id from attachment where tenant_id = ? and module = 'accounts-payable' and entity_id = ? and position is not null limit 1`,
+    [contextOf(trx).tenantId, id],
+  )
+  if (!file) throw unprocessable('attachment_required', 'A reimbursement needs its receipt')
 }
 
 const becomeApproved = async (trx: Trx, payable: PayableRecord, given: number): Promise<void> => {
@@ -83,14 +97,7 @@ export const submitPayable = async (trx: Trx, id: string, expected: number | nul
   if (!payableMoves.isDue('submitted', payable.status)) return
   const book = await bookOf(trx, { bookId: payable.bookId })
   refuseProblems(await problemsOfLines(trx, book, payable.kind, await linesOf(trx, id)))
-  if (payable.kind === 'reimbursement') {
-    const file = await sqlOne<{ id: string }>(
-      trx,
-      `select id from attachment where tenant_id = ? and module = 'accounts-payable' and entity_id = ? and position is not null limit 1`,
-      [contextOf(trx).tenantId, id],
-    )
-    if (!file) throw unprocessable('attachment_required', 'A reimbursement is submitted with its receipt')
-  }
+  await refuseUnproven(trx, payable)
   if (payable.kind === 'opening') await refuseLateOpening(trx, payable.bookId)
   const policy = await policyOf(trx, payable.bookId)
   const band = bandOf(policy, payable.gross)
@@ -164,7 +171,12 @@ export const approvePayable = async (
     selfApproved,
   })
   const given = payable.approvalsGiven + 1
-  if (given >= payable.approvalsNeeded) return becomeApproved(trx, payable, given)
+  if (given >= payable.approvalsNeeded) {
+    // An account may have been archived, and a file hidden, since the bill was submitted.
+    await refuseUnproven(trx, payable)
+    refuseProblems(await problemsOfLines(trx, book, payable.kind, await linesOf(trx, id)))
+    return becomeApproved(trx, payable, given)
+  }
   await changeRow(trx, Payable, id, { approvalsGiven: given })
   note(trx, id, { command: 'approve', from: payable.status, to: payable.status })
   await tell(trx, payableApproved, id)
@@ -209,14 +221,17 @@ const refuseBound = async (trx: Trx, id: string): Promise<void> => {
   if (live.length > 0) throw unprocessable('in_use', 'A payment of the bill is under way; void it first')
 }
 
-/** Voids a bill without payments; one that was posted is turned on today. The withholdings that a draft had collected are free again. */
+/**
+ * Voids a bill without payments; one that was posted is turned today, or on the day of its posting where that is later. The withholdings that a draft had
+ * collected are free again.
+ */
 export const voidPayable = async (trx: Trx, id: string, reason: string, expected: number | null): Promise<void> => {
   const payable = await lockPayable(trx, id, expected)
   if (!payableMoves.isDue('voided', payable.status)) return
   const { tenantId } = contextOf(trx)
   const book = await bookOf(trx, { bookId: payable.bookId })
-  const today = todayOf(book)
   const isPosted = payable.status === 'approved'
+  const today = isPosted ? todayAfter(book, payable.postingOn) : todayOf(book)
   if (isPosted) {
     await refuseBound(trx, id)
     await assertOpen(trx, book.id, today)

@@ -8,6 +8,7 @@ import { Payable } from '../models.ts'
 import type { ItemFailure, PayableRecord } from '../models.ts'
 import { readBoleto } from '../rules/codes.ts'
 import { payableSide } from '../side.ts'
+import { likenessesOf } from '../twins.ts'
 import { problemsOfLines } from './lines.ts'
 
 type LineShown = {
@@ -97,14 +98,7 @@ const warningsOf = async (
   lines: readonly LineShown[],
   installments: readonly { dueOn: string; amount: number; boletoLine: string | null }[],
 ): Promise<Warning[]> => {
-  const twins =
-    row.number === null
-      ? await sql<{ id: string }>(
-          trx,
-          `select id from payable where tenant_id = ? and payee_key = ? and gross = ? and issued_on = ? and id <> ? and status <> 'void' order by created_at limit 5`,
-          [contextOf(trx).tenantId, row.payeeKey, row.gross, row.issuedOn, row.id],
-        )
-      : []
+  const twins = row.number === null ? await likenessesOf(trx, row) : []
   const slips = installments.flatMap(({ boletoLine, dueOn, amount }, index): Warning[] => {
     const slip = boletoLine === null ? null : readBoleto(boletoLine, row.issuedOn)
     const differs =
@@ -137,7 +131,7 @@ const warningsOf = async (
         )
       : []
   return [
-    ...twins.map(({ id }) => ({
+    ...twins.map((id) => ({
       code: 'possible_duplicate',
       field: null,
       payableId: id,

@@ -77,6 +77,10 @@ const joined = `payable_installment i join payable p on p.tenant_id = i.tenant_i
 const destinationOf = (row: Row): string | null =>
   row.pixCode !== null ? `pix:${sha256(row.pixCode)}` : row.detailsId === null ? null : `bank:${row.detailsId}`
 
+/** The amount that the Pix code of an installment says; null where it has none, or says none. */
+const amountOfCode = ({ pixCode }: Row): number | null =>
+  pixCode === null ? null : (readBrCode(pixCode)?.amount ?? null)
+
 const itemOf = (row: Row, given: GivenItem): ChosenItem => ({
   payableId: row.payableId,
   installmentId: row.installmentId,
@@ -208,7 +212,9 @@ export const chooseItems = async (
     const byId = new Map(held.map((row) => [row.installmentId, row]))
     const items = rows.flatMap(({ installmentId }) => {
       const row = byId.get(installmentId)
-      return row && row.open > 0 && !row.inPayment ? [itemOf(row, {})] : []
+      if (!row || row.open === 0 || row.inPayment) return []
+      // A Pix code says its amount: it pays no rest of one.
+      return isPix && (amountOfCode(row) ?? row.open) !== row.open ? [] : [itemOf(row, {})]
     })
     return { items, refusals: [] }
   }
@@ -251,9 +257,9 @@ export const chooseItems = async (
     if (isPix && item.principal + item.interest + item.fine === item.discount)
       refusals.push({ index, code: 'nothing_to_send', message: 'nothing is left to send; record it as paid by hand' })
     if (row.inPayment) refusals.push({ index, code: 'installment_in_payment', message: 'a payment of it is under way' })
-    const paysMore = isPix && row.pixCode !== null ? (readBrCode(row.pixCode)?.amount ?? null) : null
-    if (paysMore !== null && paysMore !== item.principal + item.interest + item.fine - item.discount)
-      refusals.push({ index, code: 'pix_code_amount', message: `the Pix code says ${paysMore}` })
+    const said = isPix ? amountOfCode(row) : null
+    if (said !== null && said !== item.principal + item.interest + item.fine - item.discount)
+      refusals.push({ index, code: 'pix_code_amount', message: `the Pix code says ${said}` })
     const blocked = isPix
       ? pixRefusals(row)
       : ['approved', 'partly_paid', 'paid'].includes(row.status)

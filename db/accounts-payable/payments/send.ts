@@ -73,8 +73,21 @@ const requestStart = async (trx: Trx, payment: PaymentRecord): Promise<void> => 
   )
 }
 
+/** Those who gave bills the Pix codes that a payment goes to, after the bills were approved. */
+const codeAuthorsOf = async (trx: Trx, paymentId: string): Promise<string[]> =>
+  (
+    await sql<{ person: string }>(
+      trx,
+      `select distinct unnest(p.code_authors) as person from payable_payment_item x
+       join payable_installment i on i.tenant_id = x.tenant_id and i.id = x.installment_id and i.pix_code is not null
+       join payable p on p.tenant_id = x.tenant_id and p.id = x.payable_id
+       where x.tenant_id = ? and x.payable_payment_id = ? and x.status = 'queued'`,
+      [contextOf(trx).tenantId, paymentId],
+    )
+  ).map(({ person }) => person)
+
 /**
- * Approves a Pix payment that another person prepared (R2, R14). 403 `self_approval`, `key_not_allowed`, `reauthentication_required` above the threshold of the
+ * Approves a Pix payment that another person prepared (R2, R14), to Pix codes of another one. 403 `self_approval`, `key_not_allowed`, `reauthentication_required` above the threshold of the
  * book; 422 `not_payable` with one error per item.
  */
 export const approvePayment = async (
@@ -86,7 +99,8 @@ export const approvePayment = async (
   if (payment.method === 'pix' && (payment.status === 'sending' || payment.status === 'paid')) return
   if (!paymentMoves.isDue('approved', payment.status)) return
   const book = await bookOf(trx, { bookId: payment.bookId })
-  const approval = approverOf(trx, { authors: [payment.createdBy], singleOperator: book.singleOperator })
+  const authors = [payment.createdBy, ...(await codeAuthorsOf(trx, id))]
+  const approval = approverOf(trx, { authors, singleOperator: book.singleOperator })
   if (book.approvalThreshold !== null && payment.total > book.approvalThreshold) requireRecent()
   const found = await standing(trx, id)
   const errors = found.flatMap((one) =>
