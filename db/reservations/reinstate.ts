@@ -18,6 +18,7 @@ import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { lockStay } from './lock.ts'
+import { moveFirstTaxes } from './night-taxes.ts'
 import { retakePromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
@@ -69,6 +70,7 @@ export const reinstate = async (
     `update reservation_night set status = 'waived' where reservation_id = ? and date = any(?::date[]) and status = 'open'`,
     [stay.id, plan.waived],
   )
+  await moveFirstTaxes(trx, property, stay)
   let isShort = false
   const force = isWaived(override, 'availability')
   await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
