@@ -93,8 +93,10 @@ const create = groups.create({
     'company_archived',
     'duplicate_code',
     'rule_violated',
+    'date_out_of_range',
     'invalid_transition',
     'not_found',
+    'business_day_changed',
   ],
   body: Obj({
     propertyId: Uuid,
@@ -190,7 +192,7 @@ const option = groups.act('option', {
 const confirm = groups.act('confirm', {
   summary: 'Confirm a group and open it for pick-up',
   description: 'Opens the master folio, which pays the categories of the routing of the group.',
-  errors: taking,
+  errors: [...taking, 'transition_blocked'],
   command: ({ trx, id, expectedVersion }) => confirmGroup(trx, id, expectedVersion),
 })
 

@@ -159,7 +159,7 @@ const again = reservations.act('reinstate', {
   summary: 'Bring back a cancelled or no-show reservation',
   description:
     'Nights from the business date on are taken like new ones. A fee that is kept has paid for its nights. `policy: new` gives a cancelled stay the terms of its plan of today.',
-  errors: [...common, 'sold_out', 'beyond_horizon', 'folio_invoiced'],
+  errors: [...common, 'sold_out', 'beyond_horizon', 'folio_invoiced', 'reference_not_found'],
   body: Obj({
     fee: Opt(OneOf(['keep', 'reverse'])),
     policy: Opt(OneOf(['keep', 'new'])),

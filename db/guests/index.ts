@@ -2,7 +2,7 @@
  * Guest profiles and what is known of them, sealed. Other modules and the edges import this file alone. The stays of a guest belong to reservations,
  * which is a higher module: `db/reservations/guest-stays.ts`.
  */
-export { agesFor, fillAges } from './ages.ts'
+export { agesFor, fillAges, moveAges } from './ages.ts'
 export { hasAuthoritySecret, keepAuthoritySecret } from './authority.ts'
 export { blockAgainst, blocksAmong } from './blocks.ts'
 export { blockGuest, liftBlock, listBlocks, readBlockFacts } from './blocklist.ts'

@@ -1,4 +1,5 @@
 import { ApiError, conflict, forbidden, invalid, unavailable, unprocessable } from '../../config/errors.ts'
+import type { FieldError } from '../../config/errors.ts'
 import { isUnreachable, nativeError } from './connection.ts'
 
 type Failure = Error & { code: string; constraint?: string; column?: string; table?: string; detail?: string }
@@ -115,13 +116,29 @@ const contended = () =>
     retryAfterSeconds: 1,
   })
 
+/**
+ * The field of a record that is not there, by the name that PostgreSQL gives a foreign key: table, tenant and columns. None where a row that is still in use
+ * would go.
+ */
+const missingField = ({ message, table = '', constraint = '' }: Failure): FieldError[] | undefined => {
+  if (!/insert or update on table "[^"]+" violates foreign key/.test(message)) return undefined
+  const [, column] = /^(?:tenant_id_)?(.+?_id)(?:_.+)?_fkey$/.exec(constraint.replace(`${table}_`, '')) ?? []
+  if (column === undefined) return undefined
+  const field = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return [{ field, message: 'does not exist' }]
+}
+
 /** Errors by SQLSTATE; PL… are raised by our own triggers. */
 const states: Record<string, (failure: Failure) => ApiError> = {
   '23505': () => conflict('duplicate', 'A record with these values exists already'),
   '40001': () => contended(),
   '40P01': () => contended(),
-  '23503': () =>
-    unprocessable('reference_not_found', 'A record that the request names does not exist, or is still in use'),
+  '23503': (failure) =>
+    unprocessable(
+      'reference_not_found',
+      'A record that the request names does not exist, or is still in use',
+      missingField(failure),
+    ),
   '23514': () => unprocessable('rule_violated', 'A value is outside of what is allowed'),
   '23P01': () => conflict('overlap', 'It overlaps with another record'),
   '22P02': () => invalid([], 'validation_failed', 'A value has the wrong form'),

@@ -42,7 +42,7 @@ export const refuseCrowd = (catalogue: Catalogue, types: Catalogue['unitTypes'],
 
 type Sold = { before: ReservationRow; nights: readonly ReservationNightRow[]; sales: ReadonlyMap<string, Sale> }
 
-/** Restrictions are asked for nights that come to a type and plan, and for a new day of departure; the plan's own limits with them. */
+/** Restrictions are asked for nights that come to a type and plan, and for a new day of arrival or departure; the plan's own limits with them. */
 export const refuseAdded = async (
   trx: Trx,
   property: SaleProperty,
@@ -54,12 +54,13 @@ export const refuseAdded = async (
     const [night, sale] = [stood.get(date), sales.get(date)]
     return night?.unitTypeId !== sale?.unitTypeId || night?.ratePlanId !== sale?.ratePlanId
   }
-  const last = datesOf(target).at(-1) ?? ''
+  const [first = '', last = ''] = [datesOf(target)[0], datesOf(target).at(-1)]
   for (const { sale, dates } of bySale(datesOf(target), sales))
     await refuseAddedNights(trx, property, target, {
       sale,
       added: dates.filter(isAdded),
       isNewDeparture: target.departure !== before.departure && dates.includes(last),
+      isNewArrival: target.arrival !== before.arrival && dates.includes(first),
       nights,
     })
 }

@@ -12,6 +12,7 @@ type Added = {
   /** Nights that come to the type and plan. */
   added: readonly string[]
   isNewDeparture: boolean
+  isNewArrival: boolean
   /** The nights as they stood. */
   nights: readonly Pick<ReservationNightRow, 'ratePlanId'>[]
 }
@@ -31,15 +32,18 @@ const ownLimits = (plan: SalePlan, length: number, { added, nights }: Added): Re
   ])
 }
 
-/** 422 with each rule that speaks against the nights that were added to a type and plan, or against the new day of departure. */
+/** Rules of the day on which a stay begins. */
+const ofArrival: ReadonlySet<string> = new Set(['closed_to_arrival', 'min_stay_arrival', 'max_stay_arrival'])
+
+/** 422 with each rule that speaks against the nights that were added to a type and plan, or against the new day of arrival or departure. */
 export const refuseAddedNights = async (
   trx: Trx,
   property: SaleProperty,
   { arrival, departure }: Pick<Target, 'arrival' | 'departure'>,
   change: Added,
 ): Promise<void> => {
-  const { sale, added, isNewDeparture } = change
-  if (added.length === 0 && !isNewDeparture) return
+  const { sale, added, isNewDeparture, isNewArrival } = change
+  if (added.length === 0 && !isNewDeparture && !isNewArrival) return
   const catalogue = await catalogueOf(trx, property)
   const { type, plan } = soldHere(catalogue, sale)
   const range = { catalogue, plans: [plan], unitTypeIds: [type.id], from: arrival, until: departure }
@@ -52,7 +56,13 @@ export const refuseAddedNights = async (
     today: todayIn(property.timezone, property.now),
     on: (date) => restrictionOf(plan, type.id, date),
     plan,
-  }).filter((check) => !check.passed && (check.date === undefined ? own.has(check.code) : days.has(check.date)))
+  }).filter(
+    ({ passed, code, date }) =>
+      !passed &&
+      (date === undefined
+        ? own.has(code)
+        : days.has(date) || (isNewArrival && date === arrival && ofArrival.has(code))),
+  )
   if (against.length > 0)
     throw unprocessable(
       'restriction_violated',

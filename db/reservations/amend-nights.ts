@@ -12,8 +12,9 @@ import {
   nightPrices,
   nightTaxes,
 } from '../properties/index.ts'
-import type { Catalogue, SalePlan, SaleProperty, SaleType, Party, TaxedNight, TaxRule } from '../properties/index.ts'
+import type { Catalogue, SalePlan, SaleProperty, SaleType, Party } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
+import { retaxed, taxPlaces } from './night-taxes.ts'
 
 export type AmendedNight = QuotedNight & Pick<ReservationNightRow, 'unitTypeId' | 'ratePlanId' | 'status'>
 
@@ -154,17 +155,19 @@ export const amendedNights = async (
     dates.filter((date) => !isKept(date)),
     sales,
   )
+  const places = taxPlaces(dates, known)
   const made = new Map((priced ?? []).map((night) => [night.date, night]))
   for (const one of priced ? [] : wanted)
-    for (const night of await evaluated(trx, property, target, one.sale))
+    for (const night of await evaluated(trx, property, target, one.sale, places))
       if (one.dates.includes(night.date)) made.set(night.date, night)
   const catalogue = await catalogueOf(trx, property)
   const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
   const { persons } = countParty(catalogue, target.party)
-  return daysIn(arrival, departure).flatMap((date, index) => {
+  return daysIn(arrival, departure).flatMap((date) => {
     const sale = sales.get(date)
     if (!sale) return []
     const night = known.get(date)
+    const index = places.get(date) ?? 0
     if (night && (isKept(date) || isUpgraded(date))) {
       const kept = { ...asNight(night), ...sale }
       if (arrival === began || isFixed(night)) return [kept]
@@ -179,27 +182,12 @@ export const amendedNights = async (
   })
 }
 
-/** Taxes of a night that keeps its price, where the stay begins on another day: those that hang on how many nights came before it are taken anew. */
-const retaxed = (
-  rules: readonly TaxRule[],
-  { taxes }: Pick<QuotedNight, 'taxes'>,
-  night: TaxedNight,
-): QuotedNight['taxes'] => {
-  const moving = new Set(
-    rules.filter((rule) => rule.basis === 'per_stay' || rule.maxNights !== null).map((rule) => rule.id),
-  )
-  if (moving.size === 0) return taxes
-  return [
-    ...taxes.filter((tax) => !moving.has(tax.taxRuleId)),
-    ...nightTaxes(rules, night).filter((tax) => moving.has(tax.taxRuleId)),
-  ]
-}
-
 const evaluated = async (
   trx: Trx,
   property: SaleProperty,
   { arrival, departure, party, manual }: Target,
   sale: Sale,
+  places: ReadonlyMap<string, number>,
 ): Promise<QuotedNight[]> => {
   const catalogue = await catalogueOf(trx, property)
   const { type, plan } = soldHere(catalogue, sale)
@@ -233,7 +221,7 @@ const evaluated = async (
       {
         date,
         amount,
-        taxes: nightTaxes(taxRules, { date, index, amount, persons: counted.persons }),
+        taxes: nightTaxes(taxRules, { date, index: places.get(date) ?? index, amount, persons: counted.persons }),
         components: components[index] ?? [],
       },
     ]
@@ -249,7 +237,7 @@ export const listedPrices = async (
 ): Promise<ReadonlyMap<string, number>> => {
   const listed = new Map<string, number>()
   for (const { sale, dates } of bySale([...manual.keys()], sales))
-    for (const { date, amount } of await evaluated(trx, property, target, sale))
+    for (const { date, amount } of await evaluated(trx, property, target, sale, new Map()))
       if (dates.includes(date)) listed.set(date, amount)
   return listed
 }

@@ -4,7 +4,7 @@ import { contextOf, prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
-import { clearUnits, lockPools } from '../units/index.ts'
+import { clearUnits, leaveUnits, lockPools } from '../units/index.ts'
 import type { AmendedNight } from './amend-nights.ts'
 import { assignUnits } from './assign.ts'
 
@@ -64,12 +64,12 @@ const reshapeUnits = async (
   trx: Trx,
   before: Days,
   { id, arrival, departure }: Pick<ReservationRow, 'id' | 'arrival' | 'departure'>,
-  { sameType, allowMove }: { sameType: boolean; allowMove: boolean },
+  { sameType, allowMove, isInHouse }: { sameType: boolean; allowMove: boolean; isInHouse: boolean },
 ): Promise<'settled' | 'lacking' | 'split'> => {
   const pools = await poolsOf(trx, id)
   await lockPools(
     trx,
-    pools.filter((one) => one.hasUnit || allowMove).map((one) => one.poolId),
+    pools.filter((one) => one.hasUnit || isInHouse).map((one) => one.poolId),
   )
   // A stay that waits for a unit now waits for other nights.
   await sql(trx, `delete from stranded_stay where reservation_id = ?`, [id])
@@ -125,6 +125,17 @@ export type Rehoused = {
   /** Units are given without being asked for. */
   isAutomatic: boolean
   allowMove: boolean
+  businessDate: string
+}
+
+type Inside = {
+  id: string
+  unitId: string
+  reservationId: string
+  propertyId: string
+  startsOn: string
+  poolId: string
+  taken: number
 }
 
 /**
@@ -132,28 +143,44 @@ export type Rehoused = {
  * that pool.
  */
 const insideOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: string) =>
-  sql<{ id: string; startsOn: string; poolId: string; taken: number }>(
+  sql<Inside>(
     trx,
-    `select a.id, a.starts_on, u.unit_pool_id as pool_id, coalesce(s.quantity, 0) as taken
+    `select a.id, a.unit_id, a.reservation_id, u.property_id, a.starts_on, u.unit_pool_id as pool_id, coalesce(s.quantity, 0) as taken
      from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
      left join unit_type_pool s on s.tenant_id = u.tenant_id and s.unit_type_id = ? and s.unit_pool_id = u.unit_pool_id
-     where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date`,
+     where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date order by a.starts_on, a.id`,
     [unitTypeId, reservationId, cut],
   )
+
+/**
+ * The units that a guest leaves where the new type takes fewer of a pool: those that were added last. 409 `unit_conflict` where they were taken together, as the
+ * beds of a room are: nothing says which of them the guest keeps.
+ */
+const leaveAdded = async (trx: Trx, inside: readonly Inside[], date: string, businessDate: string): Promise<void> => {
+  const left = inside.filter(({ poolId, taken }, index) => {
+    const before = inside.slice(0, index).filter((one) => one.poolId === poolId).length
+    return taken > 0 && before >= taken
+  })
+  if (left.length === 0) return
+  const kept = inside.filter((one) => !left.includes(one))
+  if (left.some((one) => kept.some(({ poolId, startsOn }) => poolId === one.poolId && startsOn >= one.startsOn)))
+    throw conflict('unit_conflict', 'The guest is in more units than the type takes')
+  if (date > businessDate)
+    throw conflict('unit_conflict', 'The guest is in units that were added; change the stay on the day they are left')
+  await leaveUnits(trx, left, businessDate)
+}
 
 /** Ends the rows of units that the nights of a guest in the house are no longer sold as, so that another unit follows. Answers whether there are some. 409 `unit_conflict`. */
 const leaveUnfit = async (
   trx: Trx,
   reservationId: string,
   changed: { date: string; unitTypeId: string } | undefined,
-  allowMove: boolean,
+  { allowMove, businessDate }: { allowMove: boolean; businessDate: string },
 ): Promise<boolean> => {
   if (changed === undefined) return false
   const { date, unitTypeId } = changed
   const inside = await insideOf(trx, reservationId, date, unitTypeId)
-  // The beds of a room are left with it: nothing says which of them the guest keeps.
-  if (inside.some(({ poolId, taken }) => taken > 0 && inside.filter((one) => one.poolId === poolId).length > taken))
-    throw conflict('unit_conflict', 'The guest is in more units than the type takes')
+  await leaveAdded(trx, inside, date, businessDate)
   const unfit = inside.filter(({ taken }) => taken === 0)
   if (unfit.length === 0) return false
   // A guest who came in today is moved by hand: the row of a unit has at least its first day.
@@ -172,7 +199,7 @@ const leaveUnfit = async (
  */
 export const rehouse = async (
   trx: Trx,
-  { before, after, nightsBefore, nightsAfter, isAutomatic, allowMove }: Rehoused,
+  { before, after, nightsBefore, nightsAfter, isAutomatic, allowMove, businessDate }: Rehoused,
 ): Promise<void> => {
   const typesOf = (nights: readonly { unitTypeId: string }[]) =>
     [...new Set(nights.map((night) => night.unitTypeId))].sort().join()
@@ -183,14 +210,17 @@ export const rehouse = async (
   if (sameType && before.arrival === after.arrival && before.departure === after.departure) return
   const isInHouse = before.status === 'checked_in'
   const mayMove = allowMove && isInHouse
-  const reshaped = await reshapeUnits(trx, before, after, { sameType, allowMove: mayMove })
+  const reshaped = await reshapeUnits(trx, before, after, { sameType, allowMove: mayMove, isInHouse })
   const changed = nightsAfter.find(({ date, unitTypeId }) => (typeOn.get(date) ?? unitTypeId) !== unitTypeId)
-  const hasLeft = isInHouse && !sameType && (await leaveUnfit(trx, after.id, changed, mayMove))
+  const hasLeft =
+    isInHouse && !sameType && (await leaveUnfit(trx, after.id, changed, { allowMove: mayMove, businessDate }))
   if (reshaped === 'split' || hasLeft) {
     if ((await assignUnits(trx, after.id)) !== 'assigned')
       throw conflict('unit_conflict', 'No unit is free for the nights to come')
     return
   }
+  // A guest in the house is in units that are added for tonight.
+  if (isInHouse && changed && changed.date <= businessDate) return void (await assignUnits(trx, after.id))
   const { tenantId } = contextOf(trx)
   if (reshaped === 'lacking' && isAutomatic && tenantId)
     await enqueue(trx, assignUnit, { tenantId, reservationId: after.id })

@@ -5,6 +5,7 @@ import { sum } from '../lib/amounts.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
+import { moveAges } from '../guests/index.ts'
 import { catalogueOf, readProperty, onTop } from '../properties/index.ts'
 import type { Catalogue, SaleProperty } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
@@ -18,7 +19,7 @@ import { nightMoves, withAllotment } from './amend-stock.ts'
 import { rehouse } from './amend-units.ts'
 import { returnPickUps } from './group/pick-up.ts'
 import { movesOfMore, writeMore } from './group/take-more.ts'
-import { snapshotsOf } from './snapshots.ts'
+import { termsOfToday } from './snapshots.ts'
 import { lockBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
 import { recordTransition } from './record.ts'
@@ -194,9 +195,11 @@ export const amendLocked = async (
   await writeMore(trx, groupId, reservationId, picked)
   await writeExtras(trx, extras)
   const written = await writeReservation(trx, before, target, after, extras, shortNights.length > 0)
+  if (written.arrival !== before.arrival)
+    await moveAges(trx, reservationId, { before: before.arrival, after: written.arrival })
   const policies = await renewPolicies(trx, property, catalogue, before, after, change)
   const difference = written.total - before.total
-  if (policies) await renewDeposits(trx, booking, { ...written, policies }, property, now)
+  if (policies && !before.channelManaged) await renewDeposits(trx, booking, { ...written, policies }, property, now)
   else if (difference !== 0)
     await (before.channelManaged ? capDeposits(trx, written) : renewDeposits(trx, booking, written, property, now))
   if (before.status !== 'held' && !withoutUnits)
@@ -207,6 +210,7 @@ export const amendLocked = async (
       nightsAfter: after,
       isAutomatic: property.settings.assignment.automatic,
       allowMove: change.allowMove ?? false,
+      businessDate,
     })
   await recordTransition(trx, {
     id: transition,
@@ -225,8 +229,8 @@ export const amendLocked = async (
 }
 
 /**
- * The terms of a stay follow what it was sold as: a new plan for all its open nights, or the terms of today where that was asked for (R18). Answers the new
- * ones; null where they stay.
+ * The terms of a stay follow what it was sold as: a new plan for all its open nights, or the terms of today where that was asked for (R18). What a channel changes
+ * keeps them, and so does a new plan for its stay. Answers the new ones; null where they stay. 422 `reference_not_found` for an archived plan.
  */
 const renewPolicies = async (
   trx: Trx,
@@ -235,15 +239,14 @@ const renewPolicies = async (
   before: ReservationRow,
   nights: readonly AmendedNight[],
   { policy, nights: priced }: StayChange,
-): Promise<ReturnType<typeof snapshotsOf> | null> => {
-  if (before.channelManaged || priced) return null
+): Promise<ReturnType<typeof termsOfToday> | null> => {
+  if (priced || (before.channelManaged && policy !== 'new')) return null
   const open = nights.filter((night) => night.status === 'open')
   const planIds = new Set(open.map((night) => night.ratePlanId))
   const [planId] = planIds
   const isNew = planIds.size === 1 && planId !== before.ratePlanId
-  const plan = catalogue.ratePlans.find((one) => one.id === planId)
-  if (!plan || !(isNew || policy === 'new')) return null
-  const policies = snapshotsOf(plan, property)
+  if (planId === undefined || !(isNew || policy === 'new')) return null
+  const policies = termsOfToday(catalogue, planId, property)
   await sql(trx, `update reservation set policies = ?::jsonb where id = ?`, [JSON.stringify(policies), before.id])
   return policies
 }

@@ -1,6 +1,6 @@
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { lockPools, freeUnits, lackingUnits, placeStays, planStays, tellAssigned } from '../units/index.ts'
+import { lockPools, freeUnits, lackingUnits, placeStays, planStays, takeIn, tellAssigned } from '../units/index.ts'
 import type { Need } from '../units/index.ts'
 import type { ReservationRow } from '../rows.ts'
 
@@ -10,6 +10,7 @@ type Given = Need & { unitId: string }
 /**
  * Proposes units for a confirmed reservation, or one in house, that lacks some for its nights to come, best fit (R8 of units.md). A stay that has grown gets one
  * unit for all its nights where it can. Where none is free, proposed stays give way (R9); what then finds none is stranded, and told of once.
+ * A guest in the house is in units of tonight that are added at once.
  */
 export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assigned> => {
   const reservation = await sqlOne<Pick<ReservationRow, 'status'>>(
@@ -24,9 +25,10 @@ export const assignUnits = async (trx: Trx, reservationId: string): Promise<Assi
   await lockPoolsOf(trx, reservationId, poolIds)
   const whole = (await lackingUnits(trx, [reservationId], 'fixed')).filter((need) => poolIds.includes(need.poolId))
   const found = await findFree(trx, whole, reservationId)
-  if (!found) return (await placeStays(trx, lacking)).length > 0 ? 'stranded' : 'assigned'
-  await give(trx, reservationId, poolIds, found)
-  return 'assigned'
+  const stranded = found ? [] : await placeStays(trx, lacking)
+  if (found) await give(trx, reservationId, poolIds, found)
+  if (reservation.status === 'checked_in') await takeIn(trx, reservationId)
+  return stranded.length > 0 ? 'stranded' : 'assigned'
 }
 
 /** Locks pools, and those in which the stay has units: commands that go on to lock its rows must find these locked before any row is written. */

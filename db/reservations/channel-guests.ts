@@ -16,6 +16,17 @@ export const nameParts = (name: string): { firstName: string; lastName: string }
   return { firstName: firstName.slice(0, 80), lastName: (words.length > 1 ? (words.at(-1) ?? '') : '').slice(0, 80) }
 }
 
+/** A profile for the booker that a channel names (R5 of guests.md): none that stands is linked or changed. */
+export const createBooker = (trx: Trx, language: string | null, booker: Booker | undefined): Promise<string> =>
+  createGuest(trx, {
+    ...nameParts(booker?.name ?? ''),
+    language,
+    source: 'channel',
+    email: booker?.email ?? null,
+    phone: booker?.phone ?? null,
+    residenceCountry: booker?.countryCode && isCountry(booker.countryCode) ? booker.countryCode : null,
+  })
+
 /**
  * Profiles for guests that a channel names (R5 of guests.md): it sends no documents, so none is linked to an existing profile, and none is
  * changed. A booking keeps the booker that it has. A room without names is the booker's.
@@ -28,15 +39,7 @@ export const nameChannelGuests = async (
   rooms: readonly ChannelRoom[],
 ): Promise<NamedGuests> => {
   const common = { language: booking.language, source: 'channel' as const }
-  const bookerGuestId =
-    booking.bookerGuestId ??
-    (await createGuest(trx, {
-      ...nameParts(booker?.name ?? ''),
-      ...common,
-      email: booker?.email ?? null,
-      phone: booker?.phone ?? null,
-      residenceCountry: booker?.countryCode && isCountry(booker.countryCode) ? booker.countryCode : null,
-    }))
+  const bookerGuestId = booking.bookerGuestId ?? (await createBooker(trx, booking.language, booker))
   const primaryOf = new Map<string, string>()
   const rows: { reservationId: string; guestId: string; role: 'primary' | 'companion' }[] = []
   for (const [index, reservation] of reservations.entries()) {

@@ -1,11 +1,14 @@
 import type { ChannelRevision, ChannelRoom } from '../../config/channels.ts'
+import { bookingChanged } from '../../config/events/reservations.ts'
 import { closeForms, createGuest, fillAges, openForms } from '../guests/index.ts'
-import { sql } from '../lib/connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { plainText, unseal } from '../lib/sealing/index.ts'
+import { emit } from '../lib/events.ts'
+import { blindIndex, plainText, unseal } from '../lib/sealing/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
+import { bookingFact } from './booking-fact.ts'
 import { changeStayFields } from './change.ts'
-import { nameParts } from './channel-guests.ts'
+import { createBooker, nameParts } from './channel-guests.ts'
 import { requestsPlace } from './hold-rows.ts'
 import { requestsOf } from './import.ts'
 import { tellGuestsChanged } from './stay-guests.ts'
@@ -34,6 +37,38 @@ export const namesOfStays = async (trx: Trx, reservationIds: readonly string[]):
 export const namesSaid = ({ guestNames = [] }: ChannelRoom, booker: ChannelRevision['booker']): string[] =>
   (guestNames.length > 0 ? guestNames : booker ? [booker.name] : []).map(plainText)
 
+/** The other booker that a revision names; null where it names none, or the one of the revision before. */
+const newBooker = ({ before, after }: Revisions) =>
+  after.booker && plainText(after.booker.name) !== plainText(before.booker?.name ?? '') ? after.booker : null
+
+/**
+ * Gives a booking the booker of a revision, where the channel names another than before, or another address. It ends what the former could see of the booking,
+ * as a change by the desk does. Answers the booking.
+ */
+export const changeBooker = async (
+  trx: Trx,
+  booking: BookingRow,
+  reservations: readonly ReservationRow[],
+  revisions: Revisions,
+): Promise<BookingRow> => {
+  const { before, after } = revisions
+  const booker = newBooker(revisions)
+  const email = booker ? (booker.email ?? null) : (after.booker?.email ?? before.booker?.email ?? null)
+  if (!booker && email === (before.booker?.email ?? null)) return booking
+  const bookerGuestId = booker ? await createBooker(trx, booking.language, booker) : booking.bookerGuestId
+  const written = await sqlOne<BookingRow>(
+    trx,
+    `update booking set booker_guest_id = ?, email_index = ?, guest_tokens_valid_from = now(), version = version + 1 where id = ? returning *`,
+    [bookerGuestId, email === null ? null : blindIndex(trx, 'email', email), booking.id],
+  )
+  if (!written || !booker) return written ?? booking
+  await emit(trx, bookingChanged, {
+    ...bookingFact(written, reservations),
+    changed: [{ field: 'bookerGuestId', before: booking.bookerGuestId, after: bookerGuestId }],
+  })
+  return written
+}
+
 type Told = { stay: ReservationRow; room: ChannelRoom }
 type Revisions = { before: ChannelRevision; after: ChannelRevision }
 
@@ -60,6 +95,7 @@ export const tellWhatIsNew = async (
       one,
       known,
       guests.filter(({ reservationId }) => reservationId === one.stay.id),
+      newBooker(revisions),
     )
   const [said, says] = [revisions.before, revisions.after].map((revision) => requestsOf(revision, revision.rooms))
   if (said === says) return
@@ -70,19 +106,29 @@ export const tellWhatIsNew = async (
 const renameGuests = async (
   trx: Trx,
   booking: BookingRow,
-  { stay, room: { guestNames = [] } }: Told,
+  { stay, room }: Told,
   known: ReadonlySet<string>,
   guests: readonly Guest[],
+  booker: ChannelRevision['booker'] | null,
 ): Promise<void> => {
-  const said = guestNames.map(plainText)
-  const fresh = guestNames.filter((_, index) => {
+  const { guestNames = [] } = room
+  // A room that names no guest is the booker's, another one's too.
+  const names = guestNames.length === 0 && booker ? [booker.name] : guestNames
+  const said = names.map(plainText)
+  const fresh = names.filter((_, index) => {
     const name = said[index] ?? ''
     return !known.has(name) && !guests.some((guest) => guest.name === name)
   })
   if (fresh.length === 0) return
   const made: string[] = []
-  for (const name of fresh)
-    made.push(await createGuest(trx, { ...nameParts(name), language: booking.language, source: 'channel' }))
+  for (const name of fresh) {
+    const isBooker = booker && booking.bookerGuestId && plainText(name) === plainText(booker.name)
+    made.push(
+      isBooker && !made.includes(booking.bookerGuestId!)
+        ? booking.bookerGuestId!
+        : await createGuest(trx, { ...nameParts(name), language: booking.language, source: 'channel' }),
+    )
+  }
   const gone = guests.filter(({ name }) => known.has(name) && !said.includes(name)).map(({ id }) => id)
   await sql(
     trx,

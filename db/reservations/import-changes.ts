@@ -11,7 +11,7 @@ import { lockPools, lockPoolNights } from '../units/index.ts'
 import { amendLocked } from './amend.ts'
 import { fixedNights } from './amend-nights.ts'
 import { cancelReservations } from './cancel.ts'
-import { namesOfStays, namesSaid, tellWhatIsNew } from './channel-news.ts'
+import { changeBooker, namesOfStays, namesSaid, tellWhatIsNew } from './channel-news.ts'
 import { addRooms, openHouse, soldRooms, tellOverbooked, writeCommissions } from './import.ts'
 import type { House, Imported, ImportedStay, Sold } from './import.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
@@ -131,7 +131,9 @@ export const changeStay = async (
   const kept = new Set(pairs.map(({ reservation }) => reservation.id))
   const tooMany = places.flatMap((one) => (isLive(one.status) && !kept.has(one.id) ? [one.id] : []))
   const missing = sold.filter((_, index) => !pairs.some((pair) => pair.index === index))
-  const { booking, reservations } = locked
+  const { reservations } = locked
+  const revisions = before && { before, after: stay.revision }
+  const booking = revisions ? await changeBooker(trx, locked.booking, reservations, revisions) : locked.booking
   const added =
     missing.length > 0
       ? await addRooms(trx, house, { booking, stay, sold: missing, after: reservations.at(-1)?.position ?? 0 })
@@ -148,12 +150,12 @@ export const changeStay = async (
     commission ?? null,
     bookingId,
   ])
-  if (before)
+  if (revisions)
     await tellWhatIsNew(
       trx,
       booking,
       standing.map(({ reservation, room }) => ({ stay: reservation, room: room.room })),
-      { before, after: stay.revision },
+      revisions,
     )
   return { bookingId, reservationIds: [...kept, ...added.map((one) => one.id)] }
 }

@@ -16,8 +16,9 @@ import { holdGuests } from './hold-guests.ts'
 import { lockFolios } from './folio/lock.ts'
 import { reopenWithoutFees } from './folio/reverse-fee.ts'
 import { returnToDepositStages } from './folio/stage.ts'
-import { snapshotsOf } from './snapshots.ts'
+import { termsOfToday } from './snapshots.ts'
 import { lockStay } from './lock.ts'
+import { moveFirstTaxes } from './night-taxes.ts'
 import { retakePromo } from './promo-use.ts'
 import { recordTransition } from './record.ts'
 import { extrasTaken, nightsTaken, retotal } from './retake.ts'
@@ -69,6 +70,7 @@ export const reinstate = async (
     `update reservation_night set status = 'waived' where reservation_id = ? and date = any(?::date[]) and status = 'open'`,
     [stay.id, plan.waived],
   )
+  await moveFirstTaxes(trx, property, stay)
   let isShort = false
   const force = isWaived(override, 'availability')
   await moveInventory(trx, moves, force ? { force, onShort: () => void (isShort = true) } : {})
@@ -79,20 +81,19 @@ export const reinstate = async (
     businessDate,
   })
   const back = await returnToDepositStages(trx, await lockFolios(trx, stay.id))
-  const plans = policy === 'new' ? (await catalogueOf(trx, property)).ratePlans : []
-  const sold = plans.find((one) => one.id === stay.ratePlanId)
+  const terms = policy === 'new' ? termsOfToday(await catalogueOf(trx, property), stay.ratePlanId, property) : null
   await sql(
     trx,
     `update reservation set status = 'confirmed', cancel_reason = null, cancelled_at = null, fee_amount = case when ?::boolean then fee_amount end, fee_requested_at = null,
        policies = coalesce(?::jsonb, policies), overbooked = overbooked or ?, version = version + 1 where id = ?`,
-    [fee === 'keep', sold ? JSON.stringify(snapshotsOf(sold, property)) : null, isShort, stay.id],
+    [fee === 'keep', terms && JSON.stringify(terms), isShort, stay.id],
   )
   await sql(trx, `update booking set ended_at = null, version = version + 1 where id = ? and ended_at is not null`, [
     booking.id,
   ])
   const coming = await retotal(trx, stay.id)
   await renewDue(trx, locked)
-  if (sold) await renewDeposits(trx, booking, coming, property, now)
+  if (terms && !stay.channelManaged) await renewDeposits(trx, booking, coming, property, now)
   const { tenantId } = contextOf(trx)
   if (tenantId && property.settings.assignment.automatic)
     await enqueue(trx, assignUnit, { tenantId, reservationId: stay.id })

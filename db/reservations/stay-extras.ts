@@ -131,6 +131,16 @@ const insert = (
     [reservationId, extraId, name, basis, quantity, from, until, unitAmount, amount, JSON.stringify(taxes)],
   )
 
+/** The types that nights of a stay from a day on are sold as: another one than the booked, after a move. */
+const typesFrom = async (trx: Trx, { id, unitTypeId }: Pick<ReservationRow, 'id' | 'unitTypeId'>, from: string) => {
+  const rows = await sql<{ unitTypeId: string }>(
+    trx,
+    `select distinct unit_type_id from reservation_night where reservation_id = ? and date >= ?::date and status <> 'released'`,
+    [id, from],
+  )
+  return new Set(rows.length > 0 ? rows.map((row) => row.unitTypeId) : [unitTypeId])
+}
+
 export type NewStayExtra = {
   extraId: string
   quantity: number
@@ -151,13 +161,16 @@ export const addStayExtra = async (
   const locked = await lockLive(trx, reservationId, expectedVersion)
   const { booking, stay, property } = locked
   const catalogue = await catalogueOf(trx, property)
-  const type = catalogue.unitTypes.find((one) => one.id === stay.unitTypeId)
-  const extra = type && extrasOf(catalogue, type).find((one) => one.id === given.extraId)
+  const earliest = firstDay(locked)
+  const types = await typesFrom(trx, stay, earliest)
+  const extra = catalogue.unitTypes
+    .filter((one) => types.has(one.id))
+    .flatMap((type) => extrasOf(catalogue, type))
+    .find((one) => one.id === given.extraId)
   if (!extra)
     throw unprocessable('extra_unavailable', 'The extra is not sold with this room', [
       { field: 'extraId', message: 'is not offered for the type of the room' },
     ])
-  const earliest = firstDay(locked)
   const usual = serviceDates(extra.basis, { arrival: earliest, departure: stay.departure })
   const from = given.from ?? usual.from
   const until = given.until ?? (isDaily(extra) ? usual.until : from)

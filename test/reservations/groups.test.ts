@@ -5,6 +5,7 @@ import { advanceGroup } from '../../db/reservations/group/status.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { countNights, recountNights } from '../../db/units/recount.ts'
 import { forgetLimits, makeKey } from '../auth/support.ts'
+import { setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import type { Reply } from '../support/client.ts'
@@ -70,6 +71,24 @@ describe('A group over HTTP', () => {
       await house.inHouse((trx) => recountNights(trx, house.propertyId, house.day(0), house.day(60))),
     ).to.deep.equal([])
   }
+
+  it('does not arrive before the business day, and is not confirmed once it is over', async () => {
+    const day = { code: 'PAST', arrival: house.day(-3), departure: house.day(-1), allotment: { nights: [] } }
+    const past = { propertyId: house.propertyId, name: 'Last week', ratePlanId: house.ratePlanId, ...day }
+    for (const change of [{}, { departure: house.day(3) }]) {
+      const reply = await manager.send('POST', 'groups', { ...past, ...change })
+      expect([...refused(reply), reply.body.errors?.[0]?.field]).to.deep.equal([422, 'date_out_of_range', 'arrival'])
+    }
+    const today = await create({ arrival: house.day(0), departure: house.day(1), allotment: { nights: [] } })
+    await setDay(house, 1)
+    const late = await act(today.id, 'confirm')
+    expect([...refused(late), late.body.errors?.[0]?.field]).to.deep.equal([
+      422,
+      'transition_blocked',
+      'blockers.group_over',
+    ])
+    expect((await read(today.id)).status).to.equal('inquiry')
+  })
 
   it('takes nothing as an inquiry, and its rooms as an option, which ends by the clock', async () => {
     const group = await create()

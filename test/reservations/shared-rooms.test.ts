@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { enqueueTasks } from '../../db/units/index.ts'
 import { createUnits } from '../../db/units/units/create.ts'
 import { createUnitType } from '../../db/units/unit-types/create.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -137,5 +139,96 @@ describe('A dormitory that is sold by the bed, and as a whole', () => {
     expect(await stages()).to.have.deep.members(both)
     await world.drain({ kinds: ['inventory.assign'] })
     expect((await rowsOf(house, next)).map(({ unitId }) => unitId)).to.deep.equal(house.unitIds)
+  })
+
+  const grow = async (id: string, changes: object) => {
+    const { body: proposal } = await send(id, 'amendments', { changes })
+    const { status, body } = await send(id, `amendments/${proposal.amendmentId}/accept`)
+    return [status, body.code]
+  }
+  const beds = async (id: string) => (await rowsOf(house, id)).map(({ status, from, to }) => [status, from, to])
+  const unitsNow = async () =>
+    (
+      (await desk.get(`units?propertyId=${house.propertyId}&unitTypeId=${bed}`)).body.data as {
+        occupancy: string
+        condition: string
+      }[]
+    ).map((unit) => [unit.occupancy, unit.condition])
+  const departures = async () =>
+    (
+      (await desk.get(`housekeeping/tasks?propertyId=${house.propertyId}`)).body.data as {
+        kind: string
+        status: string
+      }[]
+    ).filter((task) => task.kind === 'departure' && task.status === 'open').length
+  const leave = (id: string) =>
+    send(id, 'check-out', { early: true, override: { rules: ['balance'], reason: 'pays later' } })
+  /** A new day begins, and what it asks of the units is done. */
+  const begin = async (day: number) => {
+    await setDay(house, day)
+    await house.inHouse((trx) => enqueueTasks(trx, house.propertyId, house.day(day)))
+    await world.drain({ kinds: ['inventory.generate-tasks'] })
+  }
+
+  it('is taken in at once by a guest of one bed who has it all from tonight, and given back but for that bed', async () => {
+    const stay = await book(bed, 0, 3)
+    expect((await send(stay, 'check-in', { override })).status).to.equal(200)
+    expect(await grow(stay, { unitTypeId: whole })).to.deep.equal([200, undefined])
+    const all = Array.from({ length: 4 }, () => ['occupied', house.day(0), house.day(3)])
+    expect(await beds(stay)).to.deep.equal(all)
+    expect(new Set((await unitsNow()).map(([occupancy]) => occupancy))).to.deep.equal(new Set(['occupied']))
+    const own = (await rowsOf(house, stay)).map(({ unitId }) => unitId)
+    const block = { unitIds: [own[3]], kind: 'out_of_order', reason: 'damage', from: house.day(0), to: house.day(1) }
+    const blocked = await desk.send('POST', 'unit-blocks', { propertyId: house.propertyId, ...block })
+    expect(blocked.status, JSON.stringify(blocked.body)).to.equal(409)
+    expect(await leave(stay).then(({ status }) => status)).to.equal(200)
+    expect(await unitsNow()).to.deep.equal(all.map(() => ['vacant', 'dirty']))
+    expect(await departures()).to.equal(4)
+  })
+
+  it('is given back but for the bed that the guest had before, where the stay shrinks on that day', async () => {
+    const stay = await book(bed, 0, 3)
+    expect((await send(stay, 'check-in', { override })).status).to.equal(200)
+    const [{ unitId: first } = { unitId: '' }] = await rowsOf(house, stay)
+    await begin(1)
+    expect(await grow(stay, { unitTypeId: whole, from: house.day(1) })).to.deep.equal([200, undefined])
+    expect(await grow(stay, { unitTypeId: bed, from: house.day(2) })).to.deep.equal([409, 'unit_conflict'])
+    expect(await grow(stay, { unitTypeId: bed, from: house.day(1) })).to.deep.equal([200, undefined])
+    const kept = (await rowsOf(house, stay)).filter(({ status }) => status === 'occupied')
+    expect(kept.map(({ unitId, to }) => [unitId, to])).to.deep.equal([[first, house.day(3)]])
+    expect(await departures()).to.equal(3)
+    for (const id of [await book(bed, 1, 2), await book(bed, 1, 2), await book(bed, 1, 2)])
+      expect((await send(id, 'check-in', { override })).status).to.equal(200)
+  })
+
+  it('is taken in with the day from which it is sold, but for a bed whose guest has not left; that one by a move', async () => {
+    const other = await book(bed, 0, 1)
+    expect((await send(other, 'check-in', { override })).status).to.equal(200)
+    const stay = await book(bed, 0, 3)
+    expect((await send(stay, 'check-in', { override })).status).to.equal(200)
+    expect(await grow(stay, { unitTypeId: whole, from: house.day(1) })).to.deep.equal([200, undefined])
+    await world.drain({ kinds: ['inventory.assign'] })
+    expect((await beds(stay)).filter(([status]) => status === 'occupied')).to.have.lengthOf(1)
+    await begin(1)
+    const waiting = async () => (await rowsOf(house, stay)).filter(({ status }) => status !== 'occupied')
+    const [last] = await waiting()
+    expect(await waiting()).to.have.lengthOf(1)
+    const move = () => send(stay, 'move', { unitId: last?.unitId, reason: 'operational' })
+    expect([(await move()).status, (await move()).body.code]).to.deep.equal([422, 'unit_occupied'])
+    expect((await leave(other)).status).to.equal(200)
+    expect((await move()).status).to.equal(200)
+    expect(await waiting()).to.deep.equal([])
+    expect((await rowsOf(house, stay)).filter(({ status }) => status === 'occupied')).to.have.lengthOf(4)
+  })
+
+  it('is left dirty whole, also where nothing said that its other beds were taken', async () => {
+    const stay = await book(bed, 0, 3)
+    expect((await send(stay, 'check-in', { override })).status).to.equal(200)
+    expect(await grow(stay, { unitTypeId: whole, from: house.day(1) })).to.deep.equal([200, undefined])
+    await world.drain({ kinds: ['inventory.assign'] })
+    await setDay(house, 2)
+    expect((await leave(stay)).status).to.equal(200)
+    expect((await unitsNow()).map(([, condition]) => condition)).to.deep.equal(['dirty', 'dirty', 'dirty', 'dirty'])
+    expect(await departures()).to.equal(4)
   })
 })

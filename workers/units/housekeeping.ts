@@ -1,4 +1,4 @@
-import { erasableRefusals, eraseRefusals, generateTasks } from '../../db/units/index.ts'
+import { erasableRefusals, eraseRefusals, generateTasks, staysToTakeIn, takeIn } from '../../db/units/index.ts'
 import * as jobs from '../../jobs/units.ts'
 import { erasing } from '../lib/erasing.ts'
 import { processor } from '../lib/processor.ts'
@@ -12,6 +12,8 @@ export const housekeeping: readonly Processor[] = [
       if (signal.aborted) retryLater('the morning was interrupted')
       ;({ done } = await inTenant(tenantId, (trx) => generateTasks(trx, day)))
     }
+    for (const id of await inTenant(tenantId, (trx) => staysToTakeIn(trx, day.propertyId)))
+      await inTenant(tenantId, (trx) => takeIn(trx, id))
     await finish()
   }),
 

@@ -3,6 +3,7 @@ import { overtaken, unprocessable } from '../../../config/errors.ts'
 import { groupCreated } from '../../../config/events/groups.ts'
 import { mostStayNights } from '../../../config/limits.ts'
 import { daysBetween } from '../../../config/time.ts'
+import { businessDay } from '../../financial/index.ts'
 import { nameFirms } from '../../guests/index.ts'
 import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -46,14 +47,19 @@ export const refusePlan = async (trx: Trx, propertyId: string, ratePlanId: strin
 const isNumberTaken = (error: unknown) =>
   error instanceof Error && 'constraint' in error && error.constraint === 'booking_group_number'
 
-/** Makes a group as an inquiry (G1): nothing is taken from sale. Answers its id. 409 `duplicate_code`. */
+/** Makes a group as an inquiry (G1): nothing is taken from sale. Answers its id. 409 `duplicate_code`; 422 `date_out_of_range` before the business day. */
 export const createGroup = async (trx: Trx, given: NewGroup): Promise<string> => {
   const { propertyId, code, name, arrival, departure, ratePlanId } = given
+  const today = await businessDay(trx, propertyId)
   await refuseArchived(trx, propertyId)
   await refusePlan(trx, propertyId, ratePlanId)
   if (departure <= arrival)
     throw unprocessable('rule_violated', 'A group leaves after it arrives', [
       { field: 'departure', message: 'must be after arrival' },
+    ])
+  if (arrival < today)
+    throw unprocessable('date_out_of_range', 'A group does not arrive in the past', [
+      { field: 'arrival', message: `must not be before ${today}` },
     ])
   if (daysBetween(arrival, departure) > mostStayNights)
     throw unprocessable('rule_violated', `A group has at most ${mostStayNights} nights`, [

@@ -1,4 +1,4 @@
-import { invalid } from '../../../config/errors.ts'
+import { invalid, unprocessable } from '../../../config/errors.ts'
 import {
   groupChanged,
   groupClosed,
@@ -95,11 +95,15 @@ const openMaster = async (trx: Trx, group: BookingGroupRow): Promise<string> => 
   return made.id
 }
 
-/** Confirms a group (G3): its rooms are out of sale, its master folio is open, and it takes pick-up. 409 `sold_out`. */
+/** Confirms a group (G3): its rooms are out of sale, its master folio is open, and it takes pick-up. 409 `sold_out`; 422 `transition_blocked` for one that is over. */
 export const confirmGroup = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
   const locked = await lockGroup(trx, id, expected)
-  const { group } = locked
+  const { group, businessDate } = locked
   if (!groupLifecycle.isDue('confirmed', group.status)) return
+  if (group.departure <= businessDate)
+    throw unprocessable('transition_blocked', 'The group is over', [
+      { field: 'blockers.group_over', message: `it was to leave on ${group.departure}` },
+    ])
   if (group.status === 'inquiry') await moveRooms(trx, locked, 1)
   const masterFolioId = await openMaster(trx, group)
   await emit(

@@ -9,6 +9,7 @@ import { tellAssigned } from '../stay-events.ts'
 import { holdUnit } from '../unit-conditions.ts'
 import { clearUnits } from './clear.ts'
 import { announceOccupancy, endOccupied, lockPools, lockRows, soil } from './occupy.ts'
+import { takeIn } from './take-in.ts'
 
 type Moving = { reservationId: string; unitId: string; from: string; to: string; businessDate: string }
 
@@ -54,9 +55,26 @@ const occupiedByOther = (trx: Trx, unitIds: readonly string[], reservationId: st
     [unitIds, reservationId],
   )
 
+const refuseOccupied = async (trx: Trx, unitId: string, reservationId: string) => {
+  const [before] = await occupiedByOther(trx, [unitId], reservationId)
+  if (before)
+    throw unprocessable('unit_occupied', 'The guest before has not left', [
+      { field: 'unitId', message: `${before.name} is occupied` },
+    ])
+}
+
+/** Tells whether a unit was given to the stay beside another one of its pool, which the guest keeps. */
+const isAddition = (here: readonly Row[], unitId: string): boolean =>
+  here.some(
+    (row) =>
+      row.unitId === unitId &&
+      row.status !== 'occupied' &&
+      here.some((other) => other.status === 'occupied' && other.poolId === row.poolId),
+  )
+
 /**
  * Gives a guest in the house another unit from a night on: at once where that is the business date, and the old unit is dirty; else the unit is promised for
- * those nights. The reservation is locked. 409 `unit_conflict`; 422 `unit_occupied` where the guest before has not left, `unit_type_mismatch` where the stay
+ * those nights. A unit that is added to the guest's is taken in, and none is left. The reservation is locked. 409 `unit_conflict`; 422 `unit_occupied` where the guest before has not left, `unit_type_mismatch` where the stay
  * takes several units. Answers the units that it leaves.
  */
 export const moveUnit = async (
@@ -82,15 +100,16 @@ export const moveUnit = async (
     { poolId: target[0]?.poolId, from, to },
   )
   const here = rows.filter((row) => row.from <= from && row.to > from)
+  if (isNow && isAddition(here, unitId)) {
+    await refuseOccupied(trx, unitId, reservationId)
+    await takeIn(trx, reservationId)
+    return []
+  }
   if (here.length > 1 || rows.filter((row) => row.status === 'occupied').length > 1)
     throw unprocessable('unit_type_mismatch', 'The stay takes several units; exchange them one by one')
   if (here.some((row) => row.unitId === unitId && row.to >= to && (row.status === 'occupied' || !isNow)))
     throw conflict('unit_conflict', 'The stay has this unit already')
-  const [before] = isNow ? await occupiedByOther(trx, [unitId], reservationId) : []
-  if (before)
-    throw unprocessable('unit_occupied', 'The guest before has not left', [
-      { field: 'unitId', message: `${before.name} is occupied` },
-    ])
+  if (isNow) await refuseOccupied(trx, unitId, reservationId)
   await clearUnits(trx, { unitIds: [unitId], from, to, reservationId }).catch((error: unknown) => {
     throw renamedField(error, 'unitIds', 'unitId')
   })

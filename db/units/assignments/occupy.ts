@@ -14,6 +14,14 @@ const poolClass = 7103
 /** Assignments that keep others out, as a list for SQL. */
 export const live = `('proposed', 'locked', 'occupied', 'blocked')`
 
+/**
+ * Rows `a` that add units to those of a guest in the house, as the other beds of a room do: the guest stays in one of the pool. A unit that follows another one is
+ * moved into by hand.
+ */
+export const isAdded = `(a.status in ('proposed', 'locked') and exists (select from unit_assignment o
+  join unit v on v.tenant_id = o.tenant_id and v.id = o.unit_id join unit w on w.tenant_id = a.tenant_id and w.id = a.unit_id and w.unit_pool_id = v.unit_pool_id
+  where o.tenant_id = a.tenant_id and o.reservation_id = a.reservation_id and o.status = 'occupied' and o.ends_on > a.starts_on))`
+
 /** Serialises commands that assign or release units of pools. Taken after the pools' nights, in the order of ids. */
 export const lockPools = async (trx: Trx, poolIds: readonly string[]): Promise<void> => {
   const { tenantId } = contextOf(trx)
@@ -159,15 +167,17 @@ const refuseOccupancy = async (trx: Trx, reservationId: string, businessDate: st
 
 /**
  * Check-out: occupied units become vacant and dirty, their wishes end, and what the stay had still before it is released. A row that began today keeps its
- * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. `until`: the day after the
- * last night that was slept, where the night audit has not closed it. Answers the units.
+ * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. Units that were added on nights
+ * before were the guest's, too. `until`: the day after the last night that was slept, where the night audit has not closed it. Answers the units.
  */
 export const vacate = async (
   trx: Trx,
   reservationId: string,
   { businessDate, until = businessDate }: { businessDate: string; until?: string },
 ): Promise<string[]> => {
-  const rows = await lockRows(trx, [reservationId], `a.status = 'occupied'`)
+  const rows = await lockRows(trx, [reservationId], `(a.status = 'occupied' or ${isAdded} and a.starts_on < ?::date)`, [
+    until,
+  ])
   await endOccupied(trx, rows, until > businessDate ? until : businessDate)
   await createTasks(
     trx,
@@ -183,6 +193,25 @@ export const vacate = async (
   ])
   await announceOccupancy(trx, 'vacant', rows)
   return rows.map((row) => row.unitId)
+}
+
+/** A guest in the house leaves some of their units today: these are vacant and dirty, with a departure task each. The rows and units are locked. */
+export const leaveUnits = async (
+  trx: Trx,
+  rows: readonly (Held & { reservationId: string })[],
+  businessDate: string,
+): Promise<void> => {
+  await endOccupied(trx, rows, businessDate)
+  await createTasks(
+    trx,
+    rows.map(({ unitId, reservationId }) => ({
+      unitId,
+      date: businessDate,
+      kind: 'departure' as const,
+      reservationId,
+    })),
+  )
+  await announceOccupancy(trx, 'vacant', rows)
 }
 
 /** Ends occupied rows today and leaves their units dirty. The rows and units are locked. */

@@ -45,14 +45,22 @@ export const judgeUnits = (
   if (away.length > 0) throw unprocessable('date_out_of_range', 'A unit is not there for the whole block', away)
 }
 
-/** A block for an issue about a unit takes that unit. 422 `link_mismatch`. */
+/** A block is for an issue of its house, and takes the unit that this is about. 422 `reference_not_found`, `link_mismatch`. */
 export const judgeIssue = async (
   trx: Trx,
-  { issueId, unitIds }: Pick<NewBlock, 'issueId' | 'unitIds'>,
+  { propertyId, issueId, unitIds }: Pick<NewBlock, 'propertyId' | 'issueId' | 'unitIds'>,
 ): Promise<void> => {
   if (!issueId) return
-  const other = await sqlOne(trx, `select 1 from issue where id = ? and unit_id <> all(?::uuid[])`, [issueId, unitIds])
-  if (other)
+  const issue = await sqlOne<{ unitId: string | null }>(
+    trx,
+    `select unit_id from issue where id = ? and property_id = ?`,
+    [issueId, propertyId],
+  )
+  if (!issue)
+    throw unprocessable('reference_not_found', 'The property does not have this issue', [
+      { field: 'issueId', message: 'does not exist' },
+    ])
+  if (issue.unitId !== null && !unitIds.includes(issue.unitId))
     throw unprocessable('link_mismatch', 'The issue is about another unit', [
       { field: 'issueId', message: 'is about a unit that the block does not take' },
     ])

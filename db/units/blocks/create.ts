@@ -25,6 +25,7 @@ export const previewBlock = async (trx: Trx, block: NewBlock): Promise<Cleared &
   await refuseArchived(trx, block.propertyId)
   const units = await readUnits(trx, block.unitIds)
   judgeUnits(units, block, block.from, block.to)
+  await judgeIssue(trx, block)
   return {
     ...(await clearUnits(trx, { ...block, force: true, dryRun: true })),
     shortNights: await shortNights(trx, await blockMoves(trx, units, null, block)),
