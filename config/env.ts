@@ -117,6 +117,8 @@ export const settings = {
   passwordPasses: integer('PASSWORD_PASSES', leastHashing.passes, hashingFloor.passes),
   dataKeys: namedKeys('DATA_KEY', 32),
   indexKey: bareKey('INDEX_KEY'),
+  /** Proves tickets and exports of tenants that move; installations between which they move have the same. */
+  moveKey: bareKey('MOVE_KEY'),
   superuserMfa: choice('SUPERUSER_MFA', ['required', 'optional'], 'required'),
   /** A bank for Pix that plays what the text of a charge says. */
   sandboxPix: choice('SANDBOX_PIX', ['on', 'off'], environmentName === 'production' ? 'off' : 'on') === 'on',

@@ -16,7 +16,8 @@ npm run tenant -- import --from <folder>                                 at the 
 npm run tenant -- withdraw --from <folder>                               at the target: gives the ticket up, and prints the receipt
 npm run tenant -- take-back --tenant <id> --receipt <receipt>            at the source: opens the tenant again
 
-Moves a tenant to another installation: docs/operations/moving.md. DATABASE_OWNER_URL, DATA_KEY and INDEX_KEY are those of the installation.`
+Moves a tenant to another installation: docs/operations/moving.md. DATABASE_OWNER_URL, DATA_KEY and INDEX_KEY are those of the installation;
+MOVE_KEY is one that both have.`
 
 // A receipt may begin with a dash, which without `=` would be read as a switch.
 const args = process.argv.slice(2)

@@ -115,7 +115,7 @@ const payment = route({
   description:
     'A card needs `cardToken`, of the form of the gateway. Without a payment provider for subscriptions there is `transfer` alone.',
   access: can('update', 'Subscription', open),
-  errors: ['provider_not_configured'],
+  errors: ['provider_not_configured', 'version_conflict'],
   body: Obj({
     kind: OneOf(['card', 'pix', 'boleto', 'transfer']),
     cardToken: Opt(Matching('^[A-Za-z0-9_-]{1,255}$', 255)),
@@ -123,9 +123,9 @@ const payment = route({
   }),
   example: { kind: 'transfer' },
   returns: Subscription,
-  handle: async ({ trx, body, caller, admission }) => {
+  handle: async ({ trx, body, caller, admission, expectedVersion }) => {
     requireBuyer(caller, admission)
-    await setPaymentMethod(trx, body)
+    await setPaymentMethod(trx, body, expectedVersion)
     return readSubscription(trx)
   },
 })

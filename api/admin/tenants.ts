@@ -201,11 +201,12 @@ const suspend = route({
   description:
     'Its people can still sign in, read the tenant, and read and pay bills. Its houses sell nothing. Money that moves already ends.',
   access: superuser('N1', 'suspend', 'Tenant'),
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'version_conflict'],
   body: Obj({ reason: Reason }),
   example: { reason: 'Unpaid for three months' },
   returns: Tenant,
-  handle: async ({ trx, params, body }) => shown(await suspendTenant(trx, params.id, trimmed(body.reason))),
+  handle: async ({ trx, params, body, expectedVersion }) =>
+    shown(await suspendTenant(trx, params.id, trimmed(body.reason), expectedVersion)),
 })
 
 const reactivate = route({
@@ -214,11 +215,12 @@ const reactivate = route({
   path: `${one}/reactivate`,
   summary: 'End a suspension or a planned deletion',
   access: superuser('N1', 'suspend', 'Tenant'),
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'version_conflict'],
   body: Obj({ reason: Reason }),
   example: { reason: 'The bills are paid' },
   returns: Tenant,
-  handle: async ({ trx, params, body }) => shown(await reactivateTenant(trx, params.id, trimmed(body.reason))),
+  handle: async ({ trx, params, body, expectedVersion }) =>
+    shown(await reactivateTenant(trx, params.id, trimmed(body.reason), expectedVersion)),
 })
 
 const remove = route({
@@ -229,20 +231,22 @@ const remove = route({
   description:
     'Until the day it can be taken back by reactivate. Then all data go, and no backup makes them readable again. The reason stands in the body, or as `reason` in the query.',
   access: superuser('N1', 'delete', 'Tenant'),
-  errors: ['invalid_transition', 'name_not_confirmed', 'tenant_has_live_money', 'reauthentication_required'],
+  errors: [
+    'invalid_transition',
+    'name_not_confirmed',
+    'tenant_has_live_money',
+    'reauthentication_required',
+    'version_conflict',
+  ],
   query: Obj({ reason: Opt(Reason) }),
   body: Obj({ reason: Opt(Reason), confirmName: Words(1, 120), graceDays: Opt(Int(7, 90)) }),
   example: { reason: 'The contract has ended', confirmName: 'Pousada das Ondas', graceDays: 30 },
   returns: Tenant,
-  handle: async ({ trx, params, query, body, caller, request }) => {
+  handle: async ({ trx, params, query, body, caller, request, expectedVersion }) => {
     requireRecent(caller, request.receivedAt)
-    return shown(
-      await planDeletion(trx, params.id, {
-        reason: trimmed(body.reason ?? query.reason),
-        confirmName: body.confirmName,
-        graceDays: body.graceDays,
-      }),
-    )
+    const { confirmName, graceDays } = body
+    const asked = { reason: trimmed(body.reason ?? query.reason), confirmName, graceDays }
+    return shown(await planDeletion(trx, params.id, asked, expectedVersion))
   },
 })
 
@@ -254,7 +258,7 @@ const plan = route({
   description:
     'At once: the default features are those of the new plan; what was bought or granted stays. `dryRun` answers the same and changes nothing. Features in use that would be lost are refused, unless `acceptLoss` is sent.',
   access: superuser('N1', 'update', 'Subscription'),
-  errors: ['invalid_transition', 'plan_without_price', 'feature_in_use'],
+  errors: ['invalid_transition', 'plan_without_price', 'feature_in_use', 'version_conflict'],
   body: Obj({ plan: Plan, reason: Reason, dryRun: Opt(Bool), acceptLoss: Opt(Bool) }),
   example: { plan: 'Professional', reason: 'The house has grown', dryRun: true },
   returns: Obj(
@@ -274,7 +278,8 @@ const plan = route({
     },
     { title: 'PlanChange' },
   ),
-  handle: ({ trx, params, body }) => changePlan(trx, params.id, { ...body, reason: trimmed(body.reason) }),
+  handle: ({ trx, params, body, expectedVersion }) =>
+    changePlan(trx, params.id, { ...body, reason: trimmed(body.reason) }, expectedVersion),
 })
 
 export const routes = [list, create, read, change, suspend, reactivate, remove, plan]

@@ -117,11 +117,16 @@ export const resource = <const Path extends string, const Param extends string, 
   const shown = (found: Found, admission: Admission): unknown => (show ? show(found, admission) : found)
   const readShown = async ({ trx, params, admission }: Given<Path>, id: string) =>
     shown(await read(trx, id, params), admission)
-  const route = (verb: string, { id = `${name}.${verb}`, withoutFeature, ...options }: Options, action: string) => ({
+  const route = (
+    verb: string,
+    { id = `${name}.${verb}`, withoutFeature, ...options }: Options,
+    action: string,
+    command?: unknown,
+  ) => ({
     ...options,
     id,
     access: can(options.action ?? action, subject, withoutFeature ? { withoutFeature } : {}),
-    part: { resource: name, verb },
+    part: { resource: name, verb, ...(command === undefined ? {} : { command }) },
     returns: record as Schema,
   })
   /** An endpoint of one record, whose command answers nothing where the record is to be read again. */
@@ -198,14 +203,14 @@ export const resource = <const Path extends string, const Param extends string, 
       command,
       ...options
     }: WithBody<B> & { command: (input: OfRecord<One, B>) => Promise<Found | void> }): AnyRoute => ({
-      ...route('update', options, 'update'),
+      ...route('update', options, 'update', command),
       method: 'PATCH',
       path: one,
       record: lock,
       handle: commanded(command),
     }),
     remove: ({ command, ...options }: Options & { command: (input: OfRecord<One>) => Promise<Found> }): AnyRoute => ({
-      ...route('delete', options, 'delete'),
+      ...route('delete', options, 'delete', command),
       method: 'DELETE',
       path: one,
       record: lock,
@@ -215,7 +220,7 @@ export const resource = <const Path extends string, const Param extends string, 
       verb: string,
       { command, ...options }: WithBody<B> & { command: (input: OfRecord<One, B>) => Promise<Found | void> },
     ): AnyRoute => ({
-      ...route(camel(verb), options, verb.replaceAll('-', '_')),
+      ...route(camel(verb), options, verb.replaceAll('-', '_'), command),
       method: 'POST',
       path: `${one}/${verb}`,
       record: lock,

@@ -153,8 +153,8 @@ export type RouteOptions = {
   support?: 'never'
   /** Requests that an address gets which this endpoint has written down, for the document. */
   hooks?: readonly Hook[]
-  /** The resource that made the endpoint (`resource.ts`), and as what: the suites over all resources go by it. */
-  part?: { resource: string; verb: string; sorts?: readonly string[] }
+  /** The resource that made the endpoint (`resource.ts`), as what, and of which command: the suites over all resources go by it. */
+  part?: { resource: string; verb: string; sorts?: readonly string[]; command?: unknown }
 }
 
 /**

@@ -155,17 +155,17 @@ const onboard = accounts.act('onboarding-link', {
   errors: ['invalid_transition', 'return_url_not_allowed'],
   body: Obj({ returnUrl: Url }),
   example: { returnUrl: 'https://portal.example/back' },
-  command: ({ trx, id, body }) => requestOnboarding(trx, id, body.returnUrl),
+  command: ({ trx, id, body, expectedVersion }) => requestOnboarding(trx, id, body.returnUrl, expectedVersion),
 })
 
 const disconnect = accounts.act('disconnect', {
   summary: 'End an account that has no money in flight',
   action: 'delete',
   errors: ['reauthentication_required', 'key_not_allowed', 'account_has_live_money', 'invalid_transition'],
-  command: ({ trx, id, caller, request }) => {
+  command: ({ trx, id, caller, request, expectedVersion }) => {
     requireOwn(caller)
     requireRecent(caller, request.receivedAt)
-    return disconnectAccount(trx, id)
+    return disconnectAccount(trx, id, expectedVersion)
   },
 })
 

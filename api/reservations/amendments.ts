@@ -143,8 +143,10 @@ const accept = route({
   body: Obj({ override: Opt(Override) }),
   example: {},
   returns: Reservation,
-  handle: async ({ trx, params: { reservationId, amendmentId }, body: { override }, caller, admission }) => {
-    await acceptAmendment(trx, reservationId, amendmentId, grantOverride({ caller, admission }, override))
+  handle: async ({ trx, params, body: { override }, caller, admission, expectedVersion }) => {
+    const { reservationId, amendmentId } = params
+    const granted = grantOverride({ caller, admission }, override)
+    await acceptAmendment(trx, reservationId, amendmentId, granted, expectedVersion)
     return showReservation(await readReservation(trx, reservationId), admission)
   },
 })

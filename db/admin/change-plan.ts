@@ -40,8 +40,9 @@ export const changePlan = async (
   trx: PlatformTrx,
   tenantId: string,
   { plan, reason, dryRun = false, acceptLoss = false }: Asked,
+  expected: number | null = null,
 ): Promise<PlanChange> => {
-  const tenant = await lockOperated(trx, tenantId)
+  const tenant = await lockOperated(trx, tenantId, expected)
   if (tenant.status === 'deleted' || tenant.status === 'deleting')
     throw conflict('invalid_transition', `A tenant that is ${tenant.status} changes no plan`)
   const version = await planVersionNow(trx, plan)

@@ -10,14 +10,17 @@ import { revokeAll } from './sessions.ts'
 
 /** Mails a link to the new address and a notice to the present one. It does not tell whether the new address is taken before it is proven. */
 export const askEmailChange = async (trx: AnyTrx, userId: string, email: string): Promise<void> => {
-  const user = await sqlOne<{ email: string; asked: number }>(
+  const user = await sqlOne<{ email: string }>(trx, `select email from app_user where id = ? for no key update`, [
+    userId,
+  ])
+  if (!user) throw new Error('the user who is signed in is gone')
+  // Counted once the user is held: a subquery of the statement that waits for the lock would not see what came meanwhile.
+  const asked = await sqlOne<{ n: number }>(
     trx,
-    `select u.email, (select count(*) from one_time_token t where t.user_id = u.id and t.purpose = 'email_change' and t.created_at > now() - interval '1 hour') as asked
-     from app_user u where u.id = ? for no key update`,
+    `select count(*) as n from one_time_token where user_id = ? and purpose = 'email_change' and created_at > now() - interval '1 hour'`,
     [userId],
   )
-  if (!user) throw new Error('the user who is signed in is gone')
-  if (user.asked >= emailChangesPerHour)
+  if ((asked?.n ?? 0) >= emailChangesPerHour)
     throw tooMany('rate_limited', 'Too many changes of address were asked for; wait an hour', 3_600)
   const { id } = await createToken(trx, 'email_change', { userId, data: { email, before: user.email } })
   await mailUser(trx, userId, 'email_change', id)

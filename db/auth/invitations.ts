@@ -27,6 +27,8 @@ type Invitation = { email: string; name?: string | undefined; role: string; prop
 
 const send = async (trx: Trx, userId: string) => {
   const { tenantId } = contextOf(trx)
+  // One after another, so that two of them do not pass the limit together.
+  await sql(trx, `select 1 from tenant where id = ? for no key update`, [tenantId])
   const sent = await sqlOne<{ n: number }>(
     trx,
     `select count(*) as n from one_time_token where purpose = 'invitation' and tenant_id = ? and created_at > now() - interval '24 hours'`,

@@ -241,8 +241,9 @@ export const acceptAmendment = async (
   reservationId: string,
   id: string,
   override: Granted | null,
+  expected: number | null = null,
 ): Promise<void> => {
-  const locked = await lockStay(trx, reservationId)
+  const locked = await lockStay(trx, reservationId, expected)
   const row = await readRow(trx, reservationId, id)
   if (row.status === 'accepted') return
   if (row.isOver)

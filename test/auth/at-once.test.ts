@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Knex } from 'knex'
+import { emailChangesPerHour, invitationsPerDay } from '../../config/limits.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { startPasswordReset } from '../../db/auth/index.ts'
 import { until } from '../support/until.ts'
@@ -86,6 +87,42 @@ describe('two acts on one account at the same moment', () => {
     ])
     await heldBack(lockUser(person.userId), () => ask.map(({ id }) => inPlatform((trx) => startPasswordReset(trx, id))))
     expect(await mails(person)).to.deep.equal(['password_reset'])
+  })
+
+  it('ask for no more changes of address an hour than one may', async () => {
+    const person = await makeUser()
+    const { token } = await signIn(world, person)
+    await rowsOf(
+      `insert into one_time_token (user_id, purpose, data, expires_at, used_at)
+       select ?, 'email_change', '{"email": "x@x.example"}', now(), now() from generate_series(1, ${emailChangesPerHour - 1})`,
+      [person.userId],
+    )
+    const replies = await heldBack(lockUser(person.userId), () =>
+      ['one', 'two'].map((name) =>
+        world.request('POST', '/api/auth/email/change', { token, body: { email: newEmail(name) } }),
+      ),
+    )
+    expect(replies.map(({ status }) => status)).to.have.members([200, 429])
+  })
+
+  it('invite no more people a day than a tenant may', async () => {
+    const tenantId = await makeTenant()
+    const owner = await makeUser({ [tenantId]: 'owner' })
+    const { token } = await signIn(world, owner)
+    await rowsOf(
+      `insert into one_time_token (user_id, tenant_id, purpose, expires_at, used_at)
+       select ?, ?, 'invitation', now(), now() from generate_series(1, ${invitationsPerDay - 1})`,
+      [owner.userId, tenantId],
+    )
+    const replies = await heldBack([`select 1 from tenant where id = ? for no key update`, [tenantId]], () =>
+      ['one', 'two'].map((name) =>
+        world.request('POST', `/api/tenants/${tenantId}/users`, {
+          token,
+          body: { email: newEmail(name), name, role: 'receptionist' },
+        }),
+      ),
+    )
+    expect(replies.map(({ status, body }) => body.code ?? status)).to.have.members([201, 'too_many'])
   })
 
   it('lock the user first: a choice of the tenant, and a mailed token', async () => {

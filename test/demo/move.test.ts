@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync, existsSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import type { Knex } from 'knex'
 import { mailedToken } from '../../config/derived-secrets.ts'
@@ -17,6 +18,7 @@ import {
 } from '../../db/admin/index.ts'
 import { sequencesOf } from '../../db/admin/moving/checks.ts'
 import { sumInDatabase } from '../../db/admin/moving/format.ts'
+import { macOf } from '../../db/admin/moving/mac.ts'
 import { movedTables } from '../../db/admin/moving/tables.ts'
 import { hashPassword, createUser } from '../../db/auth/index.ts'
 import { lua, sol } from '../../db/demo/ids.ts'
@@ -77,13 +79,14 @@ describe('a tenant that moves to another installation', function () {
     file: [join(await built(), 'scripts/tenant.js'), ...given],
     options: { env: { ...process.env, DATABASE_OWNER_URL: side.ownerUrl, ...named(side.keys) } },
   })
-  const cli = async (side: Side, ...given: string[]): Promise<string> => {
+  const cliWith = async (variables: NodeJS.ProcessEnv, side: Side, ...given: string[]): Promise<string> => {
     const { file, options } = await command(side, given)
-    return run(process.execPath, file, options).then(
+    return run(process.execPath, file, { env: { ...options.env, ...variables } }).then(
       ({ stdout }) => stdout.trim(),
       (error: unknown) => `refused: ${(error as { stderr: string }).stderr.trim()}`,
     )
   }
+  const cli = (side: Side, ...given: string[]) => cliWith({}, side, ...given)
   /** Kills a command once it has come so far; a table is locked meanwhile, so that it comes no further. */
   const killed = async (side: Side, table: string, given: string[], soFar: string) => {
     const lock = await side.admin.transaction()
@@ -201,6 +204,17 @@ describe('a tenant that moves to another installation', function () {
     const leave = ['export', '--tenant', tenantId, '--ticket', ticket, '--to', join(folder, 'sol')]
     expect(await cli(source, ...leave)).to.contain('suspend it first')
     await platform((trx) => suspendTenant(trx, tenantId, 'it moves'))
+    const last = ticket.at(-3) === 'A' ? 'B' : 'A'
+    const altered = ticket.slice(0, -3) + last + ticket.slice(-2)
+    for (const [variables, given] of [
+      [{}, altered],
+      [{ MOVE_KEY: Buffer.alloc(32, 'x').toString('base64url') }, ticket],
+    ] as const)
+      expect(await cliWith(variables, source, ...leave.map((one) => (one === ticket ? given : one)))).to.contain(
+        'the ticket was altered, or made with another MOVE_KEY',
+      )
+    expect(await cliWith({ MOVE_KEY: '' }, source, ...leave)).to.contain('MOVE_KEY: is not set')
+    expect(await sql(source.admin, `select 1 from tenant_move`), 'nothing was shut').to.deep.equal([])
     await killed(source, 'inventory_item', leave, `select 1 from tenant_move`)
     expect(await cli(target, 'import', '--from', join(folder, 'sol'))).to.contain('was not finished')
     const [row] = await sql<{ ids: string[] }>(
@@ -240,19 +254,38 @@ describe('a tenant that moves to another installation', function () {
     const from = ['import', '--from', join(folder, 'sol')]
     const manifest = join(folder, 'sol', 'manifest.json')
     const text = readFileSync(manifest, 'utf8')
-    writeFileSync(manifest, text.replace(/"schema": "[^"]+"/, '"schema": "0001_platform 00"'))
+    const mac = join(folder, 'sol', 'manifest.mac')
+    const code = readFileSync(mac, 'utf8')
+    const sealed = (words: string) => {
+      writeFileSync(manifest, words)
+      writeFileSync(mac, macOf('manifest', Buffer.from(words)).toString('hex'))
+    }
+    sealed(text.replace(/"schema": "[^"]+"/, '"schema": "0001_platform 00"'))
     expect(await cli(target, ...from)).to.contain('both must run one release')
-    const sums = [...text.matchAll(/"table": "(\w+)",\s+"file": "[^"]+",\s+"rows": \d+,\s+"sum": "([^"]+)"/g)]
-    const journal = sums.find(([, table]) => table === 'journal_line')?.[2] ?? ''
-    writeFileSync(
-      manifest,
-      text.replace(
-        journal,
-        journal.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)),
-      ),
+    const sums = [...text.matchAll(/"table": "(\w+)",\s+"file": "([^"]+)",\s+"rows": \d+,\s+"sum": "([^"]+)"/g)]
+    const [, , name = '', journal = ''] = sums.find(([, table]) => table === 'journal_line') ?? []
+    const other = text.replace(
+      journal,
+      journal.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)),
     )
+    sealed(other)
     expect(await cli(target, ...from)).to.contain('is not what was exported')
+    writeFileSync(mac, code)
+    for (const one of ['import', 'withdraw'])
+      expect(await cli(target, one, '--from', join(folder, 'sol'))).to.contain('manifest.json is not what was exported')
     writeFileSync(manifest, text)
+    rmSync(mac)
+    expect(await cli(target, ...from)).to.contain('has no manifest.mac')
+    writeFileSync(mac, code)
+    const theirs = { MOVE_KEY: Buffer.alloc(32, 'x').toString('base64url') }
+    expect(await cliWith(theirs, target, ...from)).to.contain('exported with another MOVE_KEY')
+    // Lines in another order have the same sum.
+    const file = join(folder, 'sol', name)
+    const bytes = readFileSync(file)
+    const lines = gunzipSync(bytes).toString('utf8').split('\n').slice(0, -1)
+    writeFileSync(file, gzipSync(`${lines.toReversed().join('\n')}\n`))
+    expect(await cli(target, ...from)).to.contain(`${name} is not what was exported`)
+    writeFileSync(file, bytes)
     await killed(
       target,
       'reservation',

@@ -74,6 +74,22 @@ for (const provider of providers)
       expect(await paymentOf(till, id)).to.include({ refundedAmount: 20_000, allocatedAmount: 0 })
     })
 
+    it('of two that were asked for a version of the payment, the later one is refused', async () => {
+      const id = await paid()
+      const { version } = await paymentOf(till, id)
+      const results = await Promise.allSettled(
+        [1, 2].map(() =>
+          within(till, (trx) =>
+            requestRefund(trx, { paymentId: id, amount: 5_000, reason: 'guest_request', expected: version }),
+          ),
+        ),
+      )
+      expect(
+        results.flatMap((one) => (one.status === 'rejected' ? [(one.reason as Error & { code: string }).code] : [])),
+      ).to.deep.equal(['version_conflict'])
+      expect(await refundsOf(till, id)).to.have.length(1)
+    })
+
     it('beyond what stands there is refused', async () => {
       await paid()
       const refused = await refund({ amount: 20_001 }).catch((error: unknown) => error)

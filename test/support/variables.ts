@@ -12,6 +12,7 @@ Object.assign(process.env, {
   PEPPERS: `test1:${key('p')}`,
   DATA_KEY: `test1:${key('d')}`,
   INDEX_KEY: key('i'),
+  MOVE_KEY: key('m'),
   SUPERUSER_MFA: 'optional',
   SANDBOX_GATEWAY: 'on',
   SANDBOX_PIX: 'on',

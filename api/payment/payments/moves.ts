@@ -112,10 +112,16 @@ export const refund = route({
   }),
   example: { amount: 100, reason: 'guest_request' },
   returns: Refund,
-  handle: async ({ trx, params, body }) => {
+  handle: async ({ trx, params, body, expectedVersion }) => {
     const { cashSessionId, cashAccountId, ...wanted } = body
     const from = { cashSessionId, cashAccountId }
-    const [made] = await requestRefund(trx, { paymentId: params.paymentId, byPerson: true, from, ...wanted })
+    const [made] = await requestRefund(trx, {
+      paymentId: params.paymentId,
+      expected: expectedVersion,
+      byPerson: true,
+      from,
+      ...wanted,
+    })
     if (!made) throw new Error('a refund was asked for and none was made')
     return readRefundRecord(trx, made.refundId)
   },

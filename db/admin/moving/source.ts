@@ -170,13 +170,13 @@ export const exportTenantTo = async (
             yield made
           }
         }
-        await writeLines(join(folder, file), lines())
+        const sha256 = await writeLines(join(folder, file), lines())
         if (`${as.rows()} ${as.text()}` !== (await sumInDatabase(trx, table, tenantId)))
           throw new Error(`${table} was not read as PostgreSQL has it`)
-        tables.push({ table, file, rows: gone.rows(), sum: gone.text() })
+        tables.push({ table, file, rows: gone.rows(), sum: gone.text(), sha256 })
       }
       return {
-        format: 1 as const,
+        format: 2 as const,
         tenantId,
         ticketId,
         half: half.toString('base64url'),

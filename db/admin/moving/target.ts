@@ -102,7 +102,7 @@ type Arriving = { manifest: Manifest; folder: string; transport: Transport; rena
 
 /** Takes the rows of one table, and throws where they are not the ones that were sent, or PostgreSQL has others afterwards. */
 const take = async (trx: Knex, one: Manifest['tables'][number], arriving: Arriving): Promise<void> => {
-  const { table, file, rows, sum } = one
+  const { table, file, rows, sum, sha256 } = one
   const { manifest, folder, transport, rename } = arriving
   const { tenantId } = manifest
   if (!(await isEmpty(trx, table, tenantId))) throw new Error(`${table} has rows of the tenant already`)
@@ -116,7 +116,7 @@ const take = async (trx: Knex, one: Manifest['tables'][number], arriving: Arrivi
     waiting = []
     size = 0
   }
-  for await (const line of linesOf(join(folder, file))) {
+  for await (const line of linesOf(join(folder, file), sha256)) {
     sent.add(line)
     const mapped = rename(table, line)
     const isKey = table === 'tenant_key' || table === 'guest_key'

@@ -4,8 +4,10 @@ import { sql } from '../../lib/connection.ts'
 import { makeTransportPair, sealForService, transportFrom, unsealForService } from '../../lib/sealing/index.ts'
 import type { Transport } from '../../lib/sealing/index.ts'
 import type { Manifest } from './format.ts'
+import { isMac, macOf } from './mac.ts'
 
 const prefix = 'move_'
+const macBytes = 32
 const placeOf = (id: string) => ({ table: 'tenant_ticket', rowId: id, purpose: 'private_key' })
 
 /** A ticket, with which another installation exports one tenant for this one. It holds no secret. */
@@ -17,12 +19,17 @@ export const makeTicket = async (owner: Knex): Promise<string> => {
     publicKey,
     sealed: sealForService(placeOf(id), privateKey.toString('base64')),
   })
-  return prefix + Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), publicKey]).toString('base64url')
+  const bytes = Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), publicKey])
+  return prefix + Buffer.concat([bytes, macOf('ticket', bytes)]).toString('base64url')
 }
 
+/** Throws for a ticket of an installation with another MOVE_KEY: the tenant's keys would open there. */
 export const readTicket = (ticket: string): { id: string; publicKey: Buffer } => {
-  const bytes = Buffer.from(ticket.slice(prefix.length), 'base64url')
-  if (!ticket.startsWith(prefix) || bytes.length < 40) throw new Error('this is not a ticket')
+  const whole = Buffer.from(ticket.slice(prefix.length), 'base64url')
+  if (!ticket.startsWith(prefix) || whole.length < 16 + 40 + macBytes) throw new Error('this is not a ticket')
+  const bytes = whole.subarray(0, -macBytes)
+  if (!isMac('ticket', bytes, whole.subarray(-macBytes)))
+    throw new Error('the ticket was altered, or made with another MOVE_KEY')
   const id = bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   return { id, publicKey: bytes.subarray(16) }
 }

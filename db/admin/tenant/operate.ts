@@ -99,11 +99,20 @@ export const readOperatedTenant = async (trx: PlatformTrx, tenantId: string): Pr
   return row
 }
 
-/** Holds subscription and tenant until the end of the transaction, in the order that the store keeps. 404; a deleted tenant changes no more. */
-export const lockOperated = async (trx: PlatformTrx, tenantId: string): Promise<OperatedTenant> => {
+/**
+ * Holds subscription and tenant until the end of the transaction, in the order that the store keeps. 404; a deleted tenant changes no more. 409
+ * `version_conflict` where the tenant has another version than the one that is expected.
+ */
+export const lockOperated = async (
+  trx: PlatformTrx,
+  tenantId: string,
+  expected: number | null = null,
+): Promise<OperatedTenant> => {
   await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
   await sql(trx, `select id from tenant where id = ? for no key update`, [tenantId])
-  return readOperatedTenant(trx, tenantId)
+  const tenant = await readOperatedTenant(trx, tenantId)
+  if (expected !== null && expected !== tenant.version) throw versionConflict(tenant.version)
+  return tenant
 }
 
 /** A tenant with its size, its debts and when it was last in use. */
@@ -213,9 +222,8 @@ export const changeOperatedTenant = async (
   change: OperatedChange,
   expected: number | null,
 ): Promise<OperatedTenant> => {
-  const before = await lockOperated(trx, tenantId)
+  const before = await lockOperated(trx, tenantId, expected)
   if (before.status === 'deleted') throw conflict('invalid_transition', 'The tenant is deleted')
-  if (expected !== null && expected !== before.version) throw versionConflict(before.version)
   const sent = Object.entries(change).filter(([, value]) => value !== undefined) as [keyof OperatedChange, unknown][]
   assertDocument(change.country ?? before.country, change.document === undefined ? before.document : change.document)
   if (change.currency !== undefined && change.currency !== before.currency)

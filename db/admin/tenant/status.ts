@@ -56,8 +56,13 @@ const refused = (status: string, verb: string) =>
   conflict('invalid_transition', `A tenant that is ${status} cannot be ${verb}`)
 
 /** Stops the use of a tenant. One that is suspended stays so. */
-export const suspendTenant = async (trx: PlatformTrx, tenantId: string, reason: string): Promise<OperatedTenant> => {
-  const before = await lockOperated(trx, tenantId)
+export const suspendTenant = async (
+  trx: PlatformTrx,
+  tenantId: string,
+  reason: string,
+  expected: number | null = null,
+): Promise<OperatedTenant> => {
+  const before = await lockOperated(trx, tenantId, expected)
   if (before.status === 'suspended') return before
   if (before.status !== 'active') throw refused(before.status, 'suspended')
   await move(trx, before, { to: 'suspended', reason })
@@ -70,8 +75,13 @@ export const suspendTenant = async (trx: PlatformTrx, tenantId: string, reason: 
 }
 
 /** Ends a suspension or a planned deletion. One that is active stays so. */
-export const reactivateTenant = async (trx: PlatformTrx, tenantId: string, reason: string): Promise<OperatedTenant> => {
-  const before = await lockOperated(trx, tenantId)
+export const reactivateTenant = async (
+  trx: PlatformTrx,
+  tenantId: string,
+  reason: string,
+  expected: number | null = null,
+): Promise<OperatedTenant> => {
+  const before = await lockOperated(trx, tenantId, expected)
   if (before.status === 'active') return before
   if (before.status === 'deleted') throw refused(before.status, 'reactivated')
   await assertHere(trx, tenantId)
@@ -105,8 +115,9 @@ export const planDeletion = async (
   trx: PlatformTrx,
   tenantId: string,
   { reason, confirmName, graceDays = 30 }: { reason: string; confirmName: string; graceDays?: number | undefined },
+  expected: number | null = null,
 ): Promise<OperatedTenant> => {
-  const before = await lockOperated(trx, tenantId)
+  const before = await lockOperated(trx, tenantId, expected)
   if (before.status === 'deleted') throw refused(before.status, 'deleted')
   if (confirmName !== before.name)
     throw unprocessable('name_not_confirmed', 'The name is not that of the tenant', [

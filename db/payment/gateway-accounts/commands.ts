@@ -165,9 +165,15 @@ export const openGatewayAccount = async (trx: Trx, wanted: NewAccount): Promise<
   return account.id
 }
 
-const locked = async (trx: Trx, id: string, lock = 'for no key update'): Promise<GatewayAccountRow> => {
+const locked = async (
+  trx: Trx,
+  id: string,
+  expected: number | null,
+  lock = 'for no key update',
+): Promise<GatewayAccountRow> => {
   const account = await sqlOne<GatewayAccountRow>(trx, `select * from gateway_account where id = ? ${lock}`, [id])
   if (!account) throw notFound()
+  if (expected !== null && account.version !== expected) throw versionConflict(account.version)
   return account
 }
 
@@ -189,8 +195,7 @@ export const changeAccount = async (
   change: AccountChange,
   expected: number | null = null,
 ): Promise<void> => {
-  const account = await locked(trx, id)
-  if (expected !== null && account.version !== expected) throw versionConflict(account.version)
+  const account = await locked(trx, id, expected)
   refuseEnded(account, 'changed')
   if (change.propertyIds) await checkProperties(trx, account.bookId, change.propertyIds)
   if (change.isDefault) {
@@ -235,8 +240,13 @@ export const checkReturnUrl = async (trx: Trx, bookId: string, returnUrl: string
 }
 
 /** Asks the gateway for a page on which its owner tells what it wants to know; the last one asked for is the one that counts. */
-export const requestOnboarding = async (trx: Trx, id: string, returnUrl: string): Promise<void> => {
-  const account = await locked(trx, id)
+export const requestOnboarding = async (
+  trx: Trx,
+  id: string,
+  returnUrl: string,
+  expected: number | null = null,
+): Promise<void> => {
+  const account = await locked(trx, id, expected)
   refuseEnded(account, 'onboarded')
   if (account.externalId === null) throw conflict('invalid_transition', 'The account is still being opened')
   await checkReturnUrl(trx, account.bookId, returnUrl)
@@ -255,8 +265,8 @@ export const requestOnboarding = async (trx: Trx, id: string, returnUrl: string)
  * Ends an account. It must have no money on its way (R31): 422 account_has_live_money. Payments that are just being made hold
  * the account by its key, so the lock waits for them.
  */
-export const disconnectAccount = async (trx: Trx, id: string): Promise<void> => {
-  const account = await locked(trx, id, 'for update')
+export const disconnectAccount = async (trx: Trx, id: string, expected: number | null = null): Promise<void> => {
+  const account = await locked(trx, id, expected, 'for update')
   if (account.status === 'disconnected') return
   if (account.status === 'opening') throw conflict('invalid_transition', 'The account is still being opened')
   const [live] = await sql<{ what: string }>(

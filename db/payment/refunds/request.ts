@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable } from '../../../config/errors.ts'
+import { conflict, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { refundRequested } from '../../../config/events/payment.ts'
 import { refundPayment } from '../../../jobs/payment.ts'
 import { requestPixReturn } from '../../cash/index.ts'
@@ -42,7 +42,7 @@ type Terms = {
   /** Books the money of a refund by hand, where a bank has sent it back by itself. */
   book?: (() => Promise<BookedMovement>) | undefined
 }
-type OfPayment = { paymentId: string; amount?: number | undefined } & Terms
+type OfPayment = { paymentId: string; amount?: number | undefined; expected?: number | null } & Terms
 type OfTarget = { targetType: TargetType; targetId: string; amount?: number | undefined } & Terms
 
 const exceeded = (message: string) =>
@@ -146,13 +146,17 @@ export const reserveRefund = async (
   return { refundId, paymentId: payment.id, amount }
 }
 
-const refundOfPayment = async (trx: Trx, { paymentId, amount, ...terms }: OfPayment): Promise<RequestedRefund[]> => {
+const refundOfPayment = async (
+  trx: Trx,
+  { paymentId, amount, expected = null, ...terms }: OfPayment,
+): Promise<RequestedRefund[]> => {
   const found = await readPayment(trx, paymentId)
   if (!found) throw notFound('There is no such payment')
   const businessDate = await businessDay(trx, found.propertyId)
   await lockTargets(trx, await standingAllocations(trx, paymentId))
   const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound('There is no such payment')
+  if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
   const wanted = amount ?? payment.capturedAmount - payment.refundReserved
   if (wanted <= 0) throw exceeded('Nothing is left to refund')
   return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]

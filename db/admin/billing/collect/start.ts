@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../../../config/env.ts'
+import { versionConflict } from '../../../../config/errors.ts'
 import { collectInvoice } from '../../../../jobs/admin.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
@@ -66,9 +67,18 @@ export const startCollection = async (trx: Trx, invoiceId: string): Promise<stri
 type Given = { kind: MethodKind; cardToken?: string | undefined; returnUrl?: string | undefined }
 
 /** Keeps how a tenant pays, and collects its open invoices at once. Under the lock of the subscription: of two at once, the later one stays. */
-export const storeMethod = async (trx: Trx, { kind, cardToken, returnUrl }: Given): Promise<void> => {
+export const storeMethod = async (
+  trx: Trx,
+  { kind, cardToken, returnUrl }: Given,
+  expected: number | null,
+): Promise<void> => {
   const tenantId = tenantOf(trx)
-  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
+  const held = await sqlOne<{ version: number }>(
+    trx,
+    `select version from subscription where tenant_id = ? for no key update`,
+    [tenantId],
+  )
+  if (held && expected !== null && held.version !== expected) throw versionConflict(held.version)
   const sealed = cardToken === undefined ? null : await seal(trx, 'tenant', tokenPlace(tenantId), cardToken)
   await sql(
     trx,

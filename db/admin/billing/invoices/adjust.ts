@@ -36,13 +36,17 @@ export const addAdjustment = async (
 type GivenMethod = { kind: MethodKind; cardToken?: string | undefined; returnUrl?: string | undefined }
 
 /** Sets the payment method of a tenant and collects open invoices at once. Without a payment provider only transfer is left: 422 `provider_not_configured`. */
-export const setPaymentMethod = async (trx: Trx, { kind, cardToken, returnUrl }: GivenMethod): Promise<void> => {
+export const setPaymentMethod = async (
+  trx: Trx,
+  { kind, cardToken, returnUrl }: GivenMethod,
+  expected: number | null = null,
+): Promise<void> => {
   if (kind !== 'transfer' && settings.billingGateway === 'none')
     throw unprocessable('provider_not_configured', 'Invoices are paid by transfer here; no payment provider is set up')
   if ((kind === 'card') !== (cardToken !== undefined))
     throw invalid([{ field: 'cardToken', message: kind === 'card' ? 'is required for a card' : 'is for cards alone' }])
   const { tenantId } = contextOf(trx)
-  await storeMethod(trx, { kind, cardToken, returnUrl })
+  await storeMethod(trx, { kind, cardToken, returnUrl }, expected)
   await audit(trx, {
     action: 'subscription.payment_method',
     subjectType: 'Subscription',
