@@ -1631,6 +1631,7 @@ export interface GuestRegistrationRow {
   version: number
   createdAt: Date
   updatedAt: Date
+  arrival: string
 }
 
 export interface GuestWordRow {
@@ -3107,6 +3108,7 @@ export interface PlatformCountRow {
   day: string | null
   n: number
   folded: boolean
+  feature: string | null
 }
 
 export interface PolicyRow {
@@ -5954,7 +5956,7 @@ export const tables = {
     computed: [],
   },
   guest_registration: {
-    fields: ['tenantId', 'id', 'reservationGuestId', 'reservationId', 'guestId', 'propertyId', 'status', 'sealed', 'formVersion', 'missing', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason', 'version', 'createdAt', 'updatedAt'],
+    fields: ['tenantId', 'id', 'reservationGuestId', 'reservationId', 'guestId', 'propertyId', 'status', 'sealed', 'formVersion', 'missing', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason', 'version', 'createdAt', 'updatedAt', 'arrival'],
     documents: [],
     filled: ['tenantId', 'id', 'status', 'formVersion', 'missing', 'version', 'createdAt', 'updatedAt'],
     nullable: ['sealed', 'signedAt', 'signedVia', 'linkValidFrom', 'linkSentAt', 'externalId', 'rejectReason'],
@@ -6514,10 +6516,10 @@ export const tables = {
     computed: [],
   },
   platform_count: {
-    fields: ['list', 'seq', 'status', 'plan', 'day', 'n', 'folded'],
+    fields: ['list', 'seq', 'status', 'plan', 'day', 'n', 'folded', 'feature'],
     documents: [],
     filled: ['seq', 'folded'],
-    nullable: ['status', 'plan', 'day'],
+    nullable: ['status', 'plan', 'day', 'feature'],
     computed: [],
   },
   policy: {

@@ -4,7 +4,7 @@ import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } fro
 import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { readPage, where } from '../lib/paging.ts'
+import { less, numberOf, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
 import { pixRefusals } from './payments/refusals.ts'
 import { payableSide } from './side.ts'
@@ -36,14 +36,20 @@ type InstallmentRow = {
 
 const live = `(select x.payable_payment_id from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending') limit 1)`
 
+/** Installments that payments name which have not ended: few, and an index has them alone. */
+const busy = `select x.installment_id from payable_payment_item x where x.tenant_id = ? and x.status in ('queued', 'sending') and x.installment_id is not null`
+
 /** The schedule of what is to be paid, by due date: of approved bills, those with something open unless asked otherwise. */
 export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
-  const listed = listedInstallments(trx, payableSide, filter, [
-    ...(filter.inPayment === undefined
-      ? []
-      : [{ text: `${live} is ${filter.inPayment ? 'not ' : ''}null`, values: [] }]),
-    ...where('p.supplier_id = ?', filter.supplierId),
-  ])
+  const { tenantId } = contextOf(trx)
+  const listed = listedInstallments(trx, payableSide, filter, where('p.supplier_id = ?', filter.supplierId))
+  const from = `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`
+  const conditions = [
+    { text: `i.tenant_id = ? and p.status <> 'void' and i.amount > 0`, values: [tenantId] },
+    ...listed.conditions,
+  ]
+  const isBusy = { text: `i.id in (${busy})`, values: [tenantId] }
+  const isFree = { text: `i.id not in (${busy})`, values: [tenantId] }
   const { rows, total } = await readPage<InstallmentRow>(
     trx,
     {
@@ -51,15 +57,17 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
         (select count(*) from payable_installment o where o.tenant_id = i.tenant_id and o.payable_id = i.payable_id) as "of", i.due_on,
         greatest(case when i.open > 0 then ${bookToday} - i.due_on else 0 end, 0) as days_overdue, i.amount, i.open, p.currency, p.status as payable_status, p.on_hold,
         ${live} as in_payment, i.boleto_line, i.pix_code, s.status as supplier_status, s.payments_blocked, d.id as details_id, d.usable_from <= now() as details_usable`,
-      from: `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id join book b on b.tenant_id = p.tenant_id and b.id = p.book_id`,
+      from,
       joins: `left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
         left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id
           and d.status = 'approved' order by d.number desc limit 1) d on true`,
-      conditions: [
-        { text: `i.tenant_id = ? and p.status <> 'void' and i.amount > 0`, values: [contextOf(trx).tenantId] },
-        ...listed.conditions,
-      ],
-      total: listed.total,
+      conditions: [...conditions, ...(filter.inPayment === undefined ? [] : [filter.inPayment ? isBusy : isFree])],
+      total:
+        filter.inPayment === undefined
+          ? listed.total
+          : filter.inPayment
+            ? null
+            : less(listed.total, numberOf({ text: from, values: [] }, [...conditions, isBusy])),
       order: 'i.due_on, i.id',
     },
     filter,

@@ -4,6 +4,7 @@ import type { Authority, FormField } from '../../config/registration.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { later, prepared, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { onDays } from '../lib/days.ts'
 import { emit } from '../lib/events.ts'
 import { fileContent } from '../lib/files.ts'
 import { inScope, readPage, where } from '../lib/paging.ts'
@@ -63,7 +64,6 @@ export const closeForms = async (trx: Trx, reservationIds: readonly string[]): P
 type House = {
   authority: Authority
   country: string | null
-  arrival: string
   stayStatus: string
   checkedOutAt: Date | null
 }
@@ -72,7 +72,7 @@ const formOf = async (trx: Trx, id: string, lock = ''): Promise<GuestRegistratio
   const row = await sqlOne<GuestRegistrationRow & House>(
     trx,
     `select g.*, coalesce(p.settings -> 'registration' ->> 'authority', 'none') as authority, p.address ->> 'countryCode' as country,
-       r.arrival, r.status as stay_status, r.actual_check_out_at as checked_out_at
+       r.status as stay_status, r.actual_check_out_at as checked_out_at
      from guest_registration g join reservation r on r.tenant_id = g.tenant_id and r.id = g.reservation_id
      join property p on p.tenant_id = g.tenant_id and p.id = g.property_id where g.id = ? ${lock}`,
     [id],
@@ -81,8 +81,10 @@ const formOf = async (trx: Trx, id: string, lock = ''): Promise<GuestRegistratio
   return row
 }
 
-const requiredOf = (form: RegistrationForm, { authority, arrival, country }: House) =>
-  requiredFields(authority, personOf(form, arrival, country))
+const requiredOf = (
+  form: RegistrationForm,
+  { authority, arrival, country }: Pick<House & GuestRegistrationRow, 'authority' | 'arrival' | 'country'>,
+) => requiredFields(authority, personOf(form, arrival, country))
 
 /** A form with what the profile adds to it, masked, and its reports. 404. */
 export const readRegistration = async (trx: Trx, id: string) => {
@@ -189,7 +191,6 @@ type Listed = Omit<GuestRegistrationRow, 'missing'> & {
   missing: FormField[]
   firstName: string
   lastName: string
-  arrival: string
   departure: string
 }
 
@@ -198,19 +199,18 @@ export const listRegistrations = (trx: Trx, { scope, ...filter }: RegistrationFi
   readPage<Listed>(
     trx,
     {
-      columns: 'f.*, g.first_name, g.last_name, r.arrival, r.departure',
-      from: `guest_registration f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+      columns: 'f.*, g.first_name, g.last_name, r.departure',
+      from: 'guest_registration f',
+      joins: `join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
         join guest g on g.tenant_id = f.tenant_id and g.id = f.guest_id`,
-      counted: { list: 'guest_registration', as: 'f' },
       conditions: [
         ...inScope(scope, 'f.property_id'),
         ...where('f.property_id = ?', filter.propertyId),
         ...where('f.status = ?', filter.status),
         ...where('f.reservation_id = ?', filter.reservationId),
-        ...where('r.arrival >= ?::date', filter.arrivalFrom),
-        ...where('r.arrival <= ?::date', filter.arrivalTo),
       ],
-      order: 'r.arrival, f.id',
+      days: onDays('f.arrival', { from: filter.arrivalFrom, to: filter.arrivalTo }),
+      order: 'f.arrival, f.id',
     },
     filter,
   )

@@ -92,8 +92,9 @@ export const countedMonths = {
   issue: { created_at: 'time' },
   lost_item: { at: 'time' },
   journal_entry: { posting_date: 'date' },
-  reservation: { arrival: 'date', departure: 'date', updated_at: 'time' },
+  reservation: { arrival: 'date', departure: 'date', updated_at: 'time', created_at: 'time' },
   guest: { updated_at: 'time' },
+  guest_registration: { arrival: 'date' },
   waitlist_entry: { arrival: 'date' },
   quote: { arrival: 'date' },
   booking_group: { arrival: 'date', departure: 'date' },
@@ -138,6 +139,11 @@ export const platformLists = {
 } as const
 export type PlatformList = keyof typeof platformLists
 
+/** Lists of operators whose rows are counted by months as well, as `countedMonths` says of those of tenants. */
+export const platformMonths = {
+  subscription_invoice: { issued_at: 'time' },
+} as const satisfies Partial<Record<PlatformList, Readonly<Record<string, 'date' | 'time'>>>>
+
 /** A list of a table, alone or under an alias, whose rows are counted. */
 export type Counted = { list: CountedList | PlatformList; as: string }
 
@@ -147,16 +153,18 @@ export const countedBy = (table: string): CountedList | undefined =>
 
 type Kept = { counts: 'list_count' | 'platform_count'; list: string; columns: readonly string[] }
 
-/** The type of a column by whose months the rows of a table are counted. */
-export const monthsOf = (table: string, column: string): 'date' | 'time' | undefined => {
-  const counted: Readonly<Record<string, Readonly<Record<string, 'date' | 'time'>>>> = countedMonths
+/** The type of a column by whose months the rows of a table are counted, in a tenant or over all. */
+export const monthsOf = (table: string, column: string, isPlatform = false): 'date' | 'time' | undefined => {
+  const counted: Readonly<Record<string, Readonly<Record<string, 'date' | 'time'>>>> = isPlatform
+    ? platformMonths
+    : countedMonths
   return counted[table]?.[column]
 }
 
 /** The table of counts for the rows that a transaction sees, their name there and their columns, by the months of a column or not; null where they are not counted. */
 export const countsOf = (trx: AnyTrx, table: string, byColumn?: string): Kept | null => {
   const isPlatform = contextOf(trx).tenantId === null
-  if (byColumn !== undefined && (isPlatform || monthsOf(table, byColumn) === undefined)) return null
+  if (byColumn !== undefined && monthsOf(table, byColumn, isPlatform) === undefined) return null
   const lists: Readonly<Record<string, readonly string[]>> = isPlatform ? platformLists : countedLists
   const columns = lists[table]
   if (columns === undefined) return null

@@ -132,6 +132,10 @@ export const numberOf = ({ text, values }: Part, conditions: readonly Part[]): P
   return { text: `select count(*) from ${text} where ${given.text}`, values: [...values, ...given.values] }
 }
 
+/** A kept number without those of its rows that have what is asked not to be; null where it is not kept. */
+export const less = (kept: Part | null, without: Part): Part | null =>
+  kept && { text: `select (${kept.text}) - (${without.text}) as total`, values: [...kept.values, ...without.values] }
+
 /** The sum of what is counted, under the conditions of the table itself; null where these ask for more than it is counted by. */
 const sumOf = (trx: AnyTrx, { counted, conditions, days, source }: Asked, of?: CountedFact): Part | null => {
   if (!counted) return null
@@ -181,8 +185,7 @@ const totalOf = (trx: AnyTrx, asked: Asked): Part | null => {
     text: `(${off.map(({ text }) => `(${text})`).join(' or ')})`,
     values: off.flatMap(({ values }) => values),
   }
-  const less = rest ?? numberOf(source, [conditions, ...(days?.rows ?? []), ...conditionsOf(on), without])
-  return { text: `select (${kept.text}) - (${less.text}) as total`, values: [...kept.values, ...less.values] }
+  return less(kept, rest ?? numberOf(source, [conditions, ...(days?.rows ?? []), ...conditionsOf(on), without]))
 }
 
 /**

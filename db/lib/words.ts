@@ -48,6 +48,10 @@ export const idsLike = (trx: Trx, table: Searched, ...patterns: string[]): Promi
 export const tenantsLike = (trx: PlatformTrx, ...patterns: string[]): Promise<string[] | null> =>
   named(trx, `select found from tenants_like((select array_agg(lower(p)) from unnest(?::text[]) p), ?)`, [patterns])
 
+/** Ids of the tenants that have a feature, and of some that had it until now; null where they are many. */
+export const tenantsWith = (trx: PlatformTrx, feature: string): Promise<string[] | null> =>
+  named(trx, `select found from tenants_with(?, ?)`, [feature])
+
 /** A condition by ids where they are known, each list of them for one column; another one where one of them is not. */
 export const byIds = (columns: Readonly<Record<string, string[] | null>>, otherwise: Part): Part => {
   const all = Object.entries(columns)

@@ -22,6 +22,7 @@ const values = (name: string, { enum: choices, format, pattern }: Field, given: 
   if (name === 'q') return ['zzqxv']
   if (name === 'propertyId' || name === 'bookId') return [given[name]]
   if (format === 'uuid4') return [noRecord]
+  if (name === 'feature' && choices) return ['core', 'sla']
   if (name === 'asOf') return [given.yesterday]
   if (format === 'day' && /from$|^startDate$/i.test(name)) return [after]
   if (format === 'day' && /to$|^endDate$/i.test(name)) return [before]
@@ -38,7 +39,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   'payables.list': ['onHold', 'awaitingMe'],
   'suppliers.list': ['blocked'],
   'supplierCredits.list': ['available'],
-  'payableInstallments.list': ['open', 'overdue'],
+  'payableInstallments.list': ['open', 'overdue', 'inPayment'],
   'customers.list': ['onHold', 'overdue'],
   'receivables.list': ['overdue'],
   'receivableInstallments.list': ['open', 'overdue'],
@@ -85,10 +86,6 @@ const coming: ReadonlySet<string> = new Set([
 
 /** Lists that a wide range of days still makes grow, by the name of its first day: they are asked for a week. */
 const growing: Readonly<Record<string, string>> = {
-  'superuser.invoices.list from': 'a tenant has one a month',
-  'guestRegistrations.list arrivalFrom': 'the arrival is that of the stay, which changes without its forms',
-  'payables.list dueFrom': 'a bill is due on the days of its installments',
-  'receivables.list dueFrom': 'a document is due on the days of its installments',
   'reports.journal startDate':
     'it sums up the entries of its days, in the order of numbers that the close of a period gives',
 }
@@ -116,15 +113,22 @@ const wideOf = (list: ListRoute, today: string, beside: readonly string[]): stri
   const within = pairsOf(list).flatMap(([first, last]) => {
     if (`${list.id} ${first}` in growing) return [`${on(first, week.from)}${on(last, week.to)}`]
     const [since, till] = [on(first, from), on(last, to)]
-    return [
-      ...(coming.has(list.id) ? [askedOn(list, first, today)] : []),
+    const wide = [
       // Without the other day a list whose days are bounded takes one of its own.
       ...(list.id in bounded ? [] : [since, till]),
       ...['', ...beside].map((more) => `${more}${since}${till}`),
     ]
+    return [
+      ...(coming.has(list.id) ? [askedOn(list, first, today)] : []),
+      ...['', ...aboutOf(list)].flatMap((about) => wide.map((one) => `${about}${one}`)),
+    ]
   })
   return [...within, ...changed]
 }
+
+/** Dates that the days of a list may be about, where it has several. */
+const aboutOf = ({ query }: ListRoute): string[] =>
+  (fieldsOf(query).fields['dateField']?.enum ?? []).map((name) => `&dateField=${name}`)
 
 /** Queries of a list by days that cut what is counted of it, alone and beside a house. */
 export const cutsOf = (list: ListRoute, { propertyId, today }: Pick<Given, 'propertyId' | 'today'>): string[] => {
@@ -134,8 +138,10 @@ export const cutsOf = (list: ListRoute, { propertyId, today }: Pick<Given, 'prop
   return pairsOf(list).flatMap(([first, last]) =>
     cuts.flatMap(({ from, to }) => {
       const [since, till] = [askedOn(list, first, addDays(today, from)), askedOn(list, last, addDays(today, to))]
-      return [since, till, `${since}${till}`, ...(house === always ? [] : [`${house}${since}${till}`])].map(
-        (one) => `${always}${one}`,
+      return ['', ...aboutOf(list)].flatMap((about) =>
+        [since, till, `${since}${till}`, ...(house === always ? [] : [`${house}${since}${till}`])].map(
+          (one) => `${always}${about}${one}`,
+        ),
       )
     }),
   )

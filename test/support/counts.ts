@@ -1,27 +1,53 @@
 import { sql } from '../../db/lib/connection.ts'
-import { countedFacts, countedLists, countedMonths, platformLists } from '../../db/lib/counts.ts'
+import { countedFacts, countedLists, countedMonths, platformLists, platformMonths } from '../../db/lib/counts.ts'
 import type { CountedFact } from '../../db/lib/counts.ts'
+
+type Source = { columns: readonly string[]; from: string }
 
 const wrongDays = `select 'audit_entry' as list, (array_agg(tenant_id))[1] as tenant_id, concat_ws(' ', chain, day) as of, sum(n)::int as missed from (
     select chain, tenant_id, (at at time zone 'UTC')::date as day, count(*) as n from audit_entry where hash is not null group by 1, 2, 3
     union all select chain, tenant_id, day, -n from audit_day) x group by chain, day having sum(n) <> 0`
 
-const wrongOfPlatform = Object.entries({ ...platformLists, audit_entry: ['day'] }).map(([list, columns]) => {
+const monthOf = (column: string, type: string) =>
+  `date_trunc('month', ${column}${type === 'time' ? ` at time zone 'UTC'` : '::timestamp'})::date`
+
+/** Lists of operators that are counted by the months of a day as well. */
+const monthlyOfPlatform: Readonly<Record<string, Source>> = Object.fromEntries(
+  Object.entries(platformMonths).flatMap(([list, days]) =>
+    Object.entries(days).map(([column, type]) => {
+      const columns = platformLists[list as keyof typeof platformMonths]
+      const from = `(select ${columns.join(', ')}, ${monthOf(column, type)} as day from ${list}) m`
+      return [`${list}_by_${column}`, { columns: [...columns, 'day'], from }] as const
+    }),
+  ),
+)
+
+const sourcesOfPlatform: readonly (readonly [list: string, source: Source])[] = [
+  ...Object.entries(platformLists).map(([list, columns]) => [list, { columns, from: list }] as const),
+  ...Object.entries(monthlyOfPlatform),
+  [
+    'tenant_feature',
+    {
+      columns: ['status', 'plan', 'feature'],
+      from: `(select t.status, t.plan, f as feature from tenant t cross join unnest(t.features) f) t`,
+    },
+  ],
+  [
+    'audit_entry',
+    {
+      columns: ['day'],
+      from: `(select (at at time zone 'UTC')::date as day from audit_entry where hash is not null) e`,
+    },
+  ],
+]
+
+const wrongOfPlatform = sourcesOfPlatform.map(([list, { columns, from }]) => {
   const by = columns.map((column) => `, ${column}`).join('')
-  const from =
-    list === 'audit_entry'
-      ? `(select (at at time zone 'UTC')::date as day from audit_entry where hash is not null) e`
-      : list
   return `select '${list}' as list, null::uuid as tenant_id, concat_ws(' ', 'all'${by}) as of, sum(n)::int as missed from (
       select 1 as of_all${by}, count(*) as n from ${from} group by 1${by}
       union all select 1${by}, -sum(n) from platform_count where list = '${list}' group by 1${by}) x
       group by of_all${by} having sum(n) <> 0`
 })
-
-const monthOf = (column: string, type: string) =>
-  `date_trunc('month', ${column}${type === 'time' ? ` at time zone 'UTC'` : '::timestamp'})::date`
-
-type Source = { columns: readonly string[]; from: string }
 
 /** Lists that are counted by more than columns of one table: the rows that are counted, with the columns by which they are. */
 const derived: Readonly<Record<string, Source>> = {
@@ -51,6 +77,18 @@ const derived: Readonly<Record<string, Source>> = {
         columns: ['property_id', 'book_id', 'status'],
         from: `(select i.tenant_id, d.property_id, d.book_id, case when i.open > 0 then 'open' else 'settled' end as status from ${document}_installment i
           join (select * from ${document} where ${listed}) d on d.tenant_id = i.tenant_id and d.id = i.${document}_id where i.amount > 0)`,
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['payable', 'receivable'].map((document) => [
+      `${document}_due`,
+      {
+        columns: ['property_id', 'book_id', 'status', 'kind', 'day', 'month'],
+        from: `(select d.tenant_id, d.property_id, d.book_id, d.status, d.kind, m.day, m.month from (
+            select tenant_id, document_id, day, lag(day) over (partition by tenant_id, document_id order by day) as month from (
+              select distinct tenant_id, ${document}_id as document_id, ${monthOf('due_on', 'date')} as day from ${document}_installment where amount > 0) x) m
+          join ${document} d on d.tenant_id = m.tenant_id and d.id = m.document_id)`,
       },
     ]),
   ),
@@ -139,6 +177,13 @@ export const brokenTotals: Readonly<Record<string, string>> = {
   booking_by_created_at: `insert into list_count (tenant_id, list, property_id, day, n) values (:tenantId, 'booking_by_created_at', :propertyId, '2026-01-01', 1)`,
   webhook_delivery_by_day: `insert into list_count (tenant_id, list, property_id, day, month, n)
     values (:tenantId, 'webhook_delivery_by_day', :propertyId, '2026-01-02', '2026-01-01', 1)`,
+  payable_due: `insert into list_count (tenant_id, list, property_id, status, kind, day, n)
+    values (:tenantId, 'payable_due', :propertyId, 'draft', 'bill', '2026-01-01', 1)`,
+  guest_registration_by_arrival: `insert into list_count (tenant_id, list, property_id, status, day, n)
+    values (:tenantId, 'guest_registration_by_arrival', :propertyId, 'pending', '2026-01-01', 1)`,
+  subscription_invoice_by_issued_at: `insert into platform_count (list, status, day, n)
+    values ('subscription_invoice_by_issued_at', 'paid', '2026-01-01', 1)`,
+  tenant_feature: `insert into platform_count (list, status, plan, feature, n) values ('tenant_feature', 'active', 'Basic', 'pos', 1)`,
   app_user: `insert into platform_count (list, status, n) values ('app_user', 'active', -1)`,
   audit_entry: `insert into audit_day (chain, day, tenant_id, n) values (:tenantId, '2001-01-01', :tenantId, 3)`,
 }
@@ -153,15 +198,11 @@ export const countAnew = async (trx: Parameters<typeof sql>[0]): Promise<void> =
     `insert into audit_day (chain, day, tenant_id, n) select chain, (at at time zone 'UTC')::date, tenant_id, count(*) from audit_entry
      where hash is not null group by 1, 2, 3`,
   )
-  await sql(
-    trx,
-    `insert into platform_count (list, day, n, folded) select 'audit_entry', day, sum(n), true from audit_day group by day`,
-  )
-  for (const [table, columns] of Object.entries(platformLists)) {
+  for (const [list, { columns, from }] of sourcesOfPlatform) {
     const by = columns.map((column) => `, ${column}`).join('')
     await sql(
       trx,
-      `insert into platform_count (list${by}, n, folded) select '${table}'${by}, count(*), true from ${table} group by 1${by}`,
+      `insert into platform_count (list${by}, n, folded) select '${list}'${by}, count(*), true from ${from} group by 1${by}`,
     )
   }
   for (const [list, { columns, from }] of sources) {

@@ -1,4 +1,4 @@
-import { dueWithin } from '../../documents/index.ts'
+import { dueWithin, totalDue } from '../../documents/index.ts'
 import type { Condition } from '../../lib/conditions.ts'
 import { contextOf } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
@@ -48,6 +48,38 @@ export const listPayables = async (
 ): Promise<Page<PayableListed>> => {
   const { tenantId, actor } = contextOf(trx)
   const me = actor.type === 'user' ? actor.id : null
+  const conditions = [
+    { text: 'p.tenant_id = ?', values: [tenantId] },
+    ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
+    ...where('p.status = ?', filter.status),
+    ...where('p.supplier_id = ?', filter.supplierId),
+    ...where('p.payee_document = ?', filter.payeeDocument?.toUpperCase().replace(/[^0-9A-Z]/g, '')),
+    ...where('p.kind = ?', filter.kind),
+    ...where('p.property_id = ?', filter.propertyId),
+    ...where('p.book_id = ?', filter.bookId),
+    ...where('upper(p.number) = upper(?)', filter.number),
+    ...where(
+      `exists (select from payable_line l where l.tenant_id = p.tenant_id and l.payable_id = p.id and l.cost_center_id = ?)`,
+      filter.costCenterId,
+    ),
+    ...(filter.q === undefined
+      ? []
+      : [
+          byIds(
+            {
+              'p.id': await idsLike(trx, 'payable', partly(filter.q)),
+              'p.supplier_id': await idsLike(trx, 'supplier', partly(filter.q.toLowerCase())),
+            },
+            {
+              text: `(strpos(lower(coalesce(p.number, '')), lower(?)) > 0 or strpos(lower(coalesce(p.payee_name, '')), lower(?)) > 0
+                or exists (select from supplier q where q.tenant_id = p.tenant_id and q.id = p.supplier_id and strpos(q.search, lower(?)) > 0))`,
+              values: [filter.q, filter.q, filter.q],
+            },
+          ),
+        ]),
+  ]
+  const due = dueWithin(payableSide, filter)
+  const isMore = [filter.issuedFrom, filter.issuedTo, filter.awaitingMe, filter.onHold].some((one) => one !== undefined)
   return readPage<PayableListed>(
     trx,
     {
@@ -55,37 +87,8 @@ export const listPayables = async (
         (select min(i.due_on) from payable_installment i where i.tenant_id = p.tenant_id and i.payable_id = p.id and i.open > 0) as due_on`,
       from: 'payable p',
       joins: 'left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id',
-      conditions: [
-        { text: 'p.tenant_id = ?', values: [tenantId] },
-        ...inScope(filter.scope, { propertyId: 'p.property_id', createdBy: 'p.created_by' }),
-        ...where('p.status = ?', filter.status),
-        ...where('p.supplier_id = ?', filter.supplierId),
-        ...where('p.payee_document = ?', filter.payeeDocument?.toUpperCase().replace(/[^0-9A-Z]/g, '')),
-        ...where('p.kind = ?', filter.kind),
-        ...where('p.property_id = ?', filter.propertyId),
-        ...where('p.book_id = ?', filter.bookId),
-        ...dueWithin(payableSide, filter),
-        ...where('upper(p.number) = upper(?)', filter.number),
-        ...where(
-          `exists (select from payable_line l where l.tenant_id = p.tenant_id and l.payable_id = p.id and l.cost_center_id = ?)`,
-          filter.costCenterId,
-        ),
-        ...(filter.q === undefined
-          ? []
-          : [
-              byIds(
-                {
-                  'p.id': await idsLike(trx, 'payable', partly(filter.q)),
-                  'p.supplier_id': await idsLike(trx, 'supplier', partly(filter.q.toLowerCase())),
-                },
-                {
-                  text: `(strpos(lower(coalesce(p.number, '')), lower(?)) > 0 or strpos(lower(coalesce(p.payee_name, '')), lower(?)) > 0
-                    or exists (select from supplier q where q.tenant_id = p.tenant_id and q.id = p.supplier_id and strpos(q.search, lower(?)) > 0))`,
-                  values: [filter.q, filter.q, filter.q],
-                },
-              ),
-            ]),
-      ],
+      conditions: [...conditions, ...due],
+      total: isMore ? null : totalDue(trx, payableSide, filter, conditions),
       days: onDays('p.issued_on', { from: filter.issuedFrom, to: filter.issuedTo }),
       facts: [
         ...fact(filter.awaitingMe, isAwaiting, { values: [role, me, me] }),

@@ -5,9 +5,9 @@ import { audit } from '../../lib/audit.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx } from '../../lib/connection.ts'
 import { enterTenant } from '../../lib/connection.ts'
-import { fact, readPage, where } from '../../lib/paging.ts'
-import type { Page, Paging } from '../../lib/paging.ts'
-import { byIds, inLine, tenantsLike } from '../../lib/words.ts'
+import { allOf, fact, readPage, where } from '../../lib/paging.ts'
+import type { Page, Paging, Part } from '../../lib/paging.ts'
+import { byIds, inLine, tenantsLike, tenantsWith } from '../../lib/words.ts'
 import { versionConflict } from '../../../config/errors.ts'
 
 export type TenantStatus = 'active' | 'suspended' | 'deleting' | 'deleted'
@@ -34,8 +34,9 @@ export type OperatedTenant = {
   updatedAt: Date
 }
 
+const features = `case when t.features_valid_until <= now() then active_features(t.id) else t.features end`
 const columns = `t.id, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, t.country, t.currency, t.time_zone, t.locale, t.status, t.reason,
-  t.delete_after::text as delete_after, t.plan, case when t.features_valid_until <= now() then active_features(t.id) else t.features end as features,
+  t.delete_after::text as delete_after, t.plan, ${features} as features,
   t.entitlements_version, s.past_due_since, t.version, t.created_at, t.updated_at`
 const isPastDue = 's.past_due_since is not null'
 const source = `tenant t left join subscription s on s.tenant_id = t.id`
@@ -48,22 +49,37 @@ type Filter = Paging & {
   q?: string | undefined
 }
 
+/** The number of tenants with a feature: as it is kept, with those of which a grant has expired looked at one by one. */
+const totalWith = (feature: string, conditions: readonly Part[]): Part => {
+  const { text, values } = allOf(conditions)
+  return {
+    text: `select (select coalesce(sum(t.n), 0)::bigint from platform_count t where t.list = 'tenant_feature' and t.feature = ? and ${text})
+      + (select count(*) filter (where ? = any(active_features(t.id))) - count(*) filter (where ? = any(t.features)) from tenant t
+         where t.features_valid_until <= now() and ${text}) as total`,
+    values: [feature, ...values, feature, feature, ...values],
+  }
+}
+
 /** Tenants, newest first. `q` finds what a name begins with, an id, a document, or an address for bills. */
 export const listTenants = async (
   trx: PlatformTrx,
   { status, plan, feature, pastDue, q, ...paging }: Filter,
 ): Promise<Page<OperatedTenant>> => {
   const asked = q?.trim()
+  const named = feature === undefined ? null : await tenantsWith(trx, feature)
+  const ofKind = [...where('t.status = ?', status), ...where('t.plan = ?', plan)]
+  const isKept = feature !== undefined && named === null && pastDue === undefined && !asked
   return readPage<OperatedTenant>(
     trx,
     {
       columns,
       from: source,
       counted: { list: 'tenant', as: 't' },
+      total: isKept ? totalWith(feature, ofKind) : null,
       conditions: [
-        ...where('t.status = ?', status),
-        ...where('t.plan = ?', plan),
-        ...where('? = any(active_features(t.id))', feature),
+        ...ofKind,
+        ...where('t.id = any(?::uuid[])', named),
+        ...where(`? = any(${features})`, feature),
         ...(asked
           ? [
               byIds(

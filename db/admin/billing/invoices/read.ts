@@ -1,6 +1,7 @@
 import { notFound } from '../../../../config/errors.ts'
 import { contextOf, sql, sqlOne } from '../../../lib/connection.ts'
 import type { AnyTrx, PlatformTrx, Trx } from '../../../lib/connection.ts'
+import { withinDays } from '../../../lib/days.ts'
 import { fact, readPage, where } from '../../../lib/paging.ts'
 import type { Page, Paging } from '../../../lib/paging.ts'
 import { totalOf } from '../../rules/lines.ts'
@@ -124,12 +125,8 @@ export const listInvoices = (trx: PlatformTrx, { tenantId, status, overdue, from
     {
       columns,
       from: 'subscription_invoice i',
-      conditions: [
-        ...where('i.tenant_id = ?', tenantId),
-        ...where('i.status = ?', status),
-        ...where(`i.issued_at >= ?::date::timestamp at time zone 'UTC'`, from),
-        ...where(`i.issued_at < (?::date + 1)::timestamp at time zone 'UTC'`, to),
-      ],
+      conditions: [...where('i.tenant_id = ?', tenantId), ...where('i.status = ?', status)],
+      days: withinDays('i.issued_at', { from, to }),
       facts: fact(overdue, isOverdue),
       order: 'i.issued_at desc, i.id',
     },
