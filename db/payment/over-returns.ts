@@ -20,7 +20,7 @@ export type OverReturnable = {
   event: 'payment.over_return_written_off' | 'accounts-receivable.over_return_written_off'
 }
 
-/** What `writeOff` of a record says while a refund of it may still fail: the excess is not known yet. */
+/** Answer of `writeOff` of a record while a refund of it may still fail: the excess is not known yet. */
 export const stillOnItsWay = () =>
   conflict('invalid_transition', 'A refund of the money is on its way; its end decides how much was returned too much')
 

@@ -75,7 +75,7 @@ const onTheBooks = ({ live }: Columns) => `
   left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
   cross join lateral (select coalesce(sum(p.quantity), 0)::int as units from unit_type_pool p where p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id) u`
 
-/** What agencies are owed for stays that leave on the open day or later, on the day on which they leave. Those of closed days are facts. */
+/** Commissions that agencies are owed for stays that leave on the open day or later, on the day on which they leave. Those of closed days are facts. */
 const owedToAgencies = (by: Dimension) => `
   select ${by === 'date' ? 'r.leaves' : columns[by].stay}::text, 0, 0, 0, 0, 0, 0, 0, ${owedToAgency}, 0, null::uuid
   from (

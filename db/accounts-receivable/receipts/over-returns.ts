@@ -13,7 +13,7 @@ const isMoving = async (trx: Trx, id: string): Promise<boolean> =>
     [contextOf(trx).tenantId, id],
   )) !== null
 
-/** What a bank took back of a receipt beyond what was left of it, as a person writes it off. */
+/** Amount that a bank took back of a receipt beyond what was left of it, as a person writes it off. */
 export const overReturnedReceipt: OverReturnable = {
   event: 'accounts-receivable.over_return_written_off',
   hold: async (trx, id) => void (await lockReceipt(trx, id)),
