@@ -60,7 +60,8 @@ describe('Registration forms', () => {
       masked: ['birthDate', 'document'],
       signedName: null,
     })
-    expect(JSON.stringify(half.body)).to.not.contain('1988')
+    // An id may have these digits, too.
+    expect(JSON.stringify(half.body)).to.not.match(/(?<![\da-f-])1988(?![\da-f])/)
     const signed = await call('PATCH', `guest-registrations/${form.id}`, { signed: { on: 'paper', name: 'Rosa Lins' } })
     expect(signed.body).to.deep.include({ status: 'ready', signedVia: 'paper', signedName: 'Rosa Lins' })
     const guest = await call('GET', `guests/${form.guestId}`)

@@ -11,6 +11,7 @@ import { sol } from '../../db/demo/ids.ts'
 import { startRelay } from '../../workers/relay.ts'
 import { drain } from '../../workers/drain.ts'
 import { startWorkers } from '../../workers/workers.ts'
+import { roomInMinute } from '../auth/support.ts'
 import { clientOf } from '../support/client.ts'
 import { useDatabase } from '../support/database.ts'
 import { startRedisCluster } from '../support/redis-cluster.ts'
@@ -71,6 +72,7 @@ describe('a Redis Cluster of three', function () {
       expect(reply.status).to.equal(200)
       return Number(reply.headers['x-ratelimit-remaining'])
     }
+    await roomInMinute(5)
     expect((await left()) - (await left())).to.equal(1)
     const sessions = Array.from({ length: 5 }, newKey)
     await buryOf(sessions)
