@@ -273,6 +273,7 @@ export const disconnectAccount = async (trx: Trx, id: string): Promise<void> => 
     ])
   const version = await changeRow(trx, GatewayAccount, id, {
     status: 'disconnected',
+    endedAt: expression('now()'),
     isDefault: false,
     onboardingStatus: 'none',
     onboardingUrl: null,
