@@ -80,6 +80,7 @@ import {
 import { hearGuest, removeFilesOf } from './issues/index.ts'
 import { messagesForGuests, registerInbound, registerMessageOwner } from './ocp/index.ts'
 import {
+  gatewayDaysText,
   paymentChecklist,
   paymentControls,
   paymentErasureBlockers,
@@ -160,6 +161,7 @@ export const registerModules = () => {
     supplier_credit_sums: creditSumsText,
     receivable_sums: receivableSumsText,
     receipt_sums: receiptSumsText,
+    gateway_days: gatewayDaysText,
     stock_sums: stockSumsText,
   }))
     registerCheck(check, text)

@@ -1433,6 +1433,15 @@ export interface GatewayAccountRow {
   importCursor: string | null
   importSince: Date | null
   importStartedAt: Date | null
+  endedAt: Date | null
+}
+
+export interface GatewayBalanceDayRow {
+  tenantId: string
+  id: string
+  gatewayAccountId: string
+  day: string
+  net: number
 }
 
 export interface GatewayCallbackRow {
@@ -2882,6 +2891,7 @@ export interface PaymentRow {
   cashSessionId: string | null
   overReturned: number
   overWrittenOff: number
+  captureRefusals: number
 }
 
 export interface PaymentAllocationRow {
@@ -5122,6 +5132,7 @@ export interface Rows {
   folio_route: FolioRouteRow
   gallery_image: GalleryImageRow
   gateway_account: GatewayAccountRow
+  gateway_balance_day: GatewayBalanceDayRow
   gateway_callback: GatewayCallbackRow
   guest: GuestRow
   guest_access_code: GuestAccessCodeRow
@@ -5872,10 +5883,17 @@ export const tables = {
     computed: [],
   },
   gateway_account: {
-    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'onboardingRequests', 'testToken', 'balance', 'failure', 'nextReadAt', 'readCount', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt'],
+    fields: ['tenantId', 'id', 'provider', 'label', 'bookId', 'country', 'currency', 'propertyIds', 'isDefault', 'status', 'externalId', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'onboardingRequests', 'testToken', 'balance', 'failure', 'nextReadAt', 'readCount', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt', 'endedAt'],
     documents: ['capabilities', 'requirements', 'balance', 'failure'],
     filled: ['tenantId', 'id', 'propertyIds', 'isDefault', 'status', 'capabilities', 'chargesEnabled', 'payoutsEnabled', 'requirements', 'platformFeeRate', 'version', 'createdAt', 'updatedAt', 'onboardingStatus', 'onboardingRequests', 'readCount'],
-    nullable: ['externalId', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'testToken', 'balance', 'failure', 'nextReadAt', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt'],
+    nullable: ['externalId', 'onboardingUrl', 'onboardingExpiresAt', 'onboardingReturnUrl', 'testToken', 'balance', 'failure', 'nextReadAt', 'nextImportAt', 'importedAt', 'importCursor', 'importSince', 'importStartedAt', 'endedAt'],
+    computed: [],
+  },
+  gateway_balance_day: {
+    fields: ['tenantId', 'id', 'gatewayAccountId', 'day', 'net'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   gateway_callback: {
@@ -6432,9 +6450,9 @@ export const tables = {
     computed: [],
   },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId', 'overReturned', 'overWrittenOff'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId', 'overReturned', 'overWrittenOff', 'captureRefusals'],
     documents: ['failure'],
-    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold', 'overReturned', 'overWrittenOff'],
+    filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold', 'overReturned', 'overWrittenOff', 'captureRefusals'],
     nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt', 'cashAccountId', 'cashSessionId'],
     computed: [],
   },

@@ -5,6 +5,7 @@ export const paymentData = [
     'payment_history', 'payment_allocation', 'refund', 'payout', 'balance_transaction', 'reconciliation',
     'payment_exception',
   ), // oxfmt-ignore
+  ...inner('follows from the transactions that it sums', 'gateway_balance_day'),
   sealed('gateway_account', { onboarding_url: { purpose: 'onboarding_url' } }),
   sealed('payment_method', { action: { purpose: 'action' } }),
   sealed('payment', { payer: { purpose: 'payer' }, action: { purpose: 'action' } }),

@@ -10,13 +10,13 @@ import { enqueue } from '../lib/enqueue.ts'
 import { insertIfNew } from '../lib/records.ts'
 import { seal } from '../lib/sealing/index.ts'
 import type { MessageChannelRow } from '../rows.ts'
-import { callbackPath, credentialsOf, hashOfToken } from './channel-accounts.ts'
+import { callbackPath, credentialsOf, hashOfToken, reportQuery } from './channel-accounts.ts'
 import { MessageCallback } from './models.ts'
 import { isSignedWith, isTwilios } from './signatures.ts'
 
 /** A callback as it is stored until it is processed. */
 export type Told =
-  | { kind: 'twilio'; form: Record<string, string> }
+  | { kind: 'twilio'; form: Record<string, string>; attemptId?: string | undefined }
   /** `isSandbox`: nobody signed it, so it speaks of messages of the sandbox alone. */
   | { kind: 'json'; isSandbox: boolean; word: Word }
 
@@ -46,6 +46,8 @@ const ofSandbox = ['delivered', 'read', 'failed']
 export type Callback = {
   token: string
   path: string
+  /** The attempt that the address names. */
+  attemptId?: string | undefined
   header: (name: string) => string
   body: Buffer
   requestId: string
@@ -65,17 +67,21 @@ const readJson = (body: Buffer): unknown => {
 const judge = async (
   trx: Trx,
   channel: MessageChannelRow,
-  { path, header, body }: Callback,
+  { path, attemptId, header, body }: Callback,
 ): Promise<{ key: string; told: Told } | null> => {
   const credentials = await credentialsOf(trx, channel)
   const signature = header('x-twilio-signature')
   if (signature !== '') {
     const form = formOf(body)
-    if (channel.kind === 'email' || !isTwilios({ signature, path, form }, credentials)) return null
+    if (
+      channel.kind === 'email' ||
+      !isTwilios({ signature, path: `${path}${reportQuery(attemptId)}`, form }, credentials)
+    )
+      return null
     const sid = form['MessageSid'] ?? form['SmsSid'] ?? ''
     const state = form['MessageStatus'] ?? form['SmsStatus'] ?? ''
     const isInbound = form['Body'] !== undefined || state === 'received'
-    return { key: `${isInbound ? 'in' : state}:${sid}`.slice(0, 200), told: { kind: 'twilio', form } }
+    return { key: `${isInbound ? 'in' : state}:${sid}`.slice(0, 200), told: { kind: 'twilio', form, attemptId } }
   }
   const isSigned = isSignedWith(credentials?.inboundSecret, header, body)
   const isSandbox = channel.transport === 'sandbox' && !isSigned

@@ -31,6 +31,11 @@ export const hashOfToken = (token: string): Buffer => createHash('sha256').updat
 export const callbackPath = (token: string): string => `/api/callbacks/messages/${token}`
 export const callbackUrl = (channelId: string): string =>
   `${settings.publicBaseUrl}${callbackPath(callbackToken(channelId))}`
+/** The address to which a carrier reports one text, which it names: the report is certain of the attempt, also where the carrier's id never came. */
+export const reportUrl = (channelId: string, attemptId: string): string =>
+  `${callbackUrl(channelId)}${reportQuery(attemptId)}`
+export const reportQuery = (attemptId: string | undefined): string =>
+  attemptId === undefined ? '' : `?attempt=${attemptId}`
 
 /** The content that the TXT record `_pousada.<domain>` must have before mail is sent from the domain. */
 export const domainCode = (channelId: string, domain: string): string =>

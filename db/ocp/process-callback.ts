@@ -4,8 +4,10 @@ import { unseal } from '../lib/sealing/index.ts'
 import type { MessageCallbackRow, MessageChannelRow } from '../rows.ts'
 import { callbackBody } from './callbacks.ts'
 import type { Told, Word } from './callbacks.ts'
+import { holdGuestsOf, lockAttempt } from './attempts.ts'
 import { readMessageId } from './compose.ts'
 import { receive } from './inbound.ts'
+import { recordOutcome } from './outcomes.ts'
 import { applyReport } from './reports.ts'
 import type { Report } from './reports.ts'
 
@@ -31,6 +33,27 @@ const byProviderId = async (trx: Trx, { kind, propertyId }: Channel, providerId:
       [kind, providerId, propertyId],
     )
   )?.id ?? null
+
+/**
+ * The attempt that the address of a report names, with the carrier's id of it: where the answer to the call never came, that is known from here on, and the text
+ * is not looked for or sent again. Null for none of the channel, or one that is known as another text, of which a failure says nothing.
+ */
+const named = async (
+  trx: Trx,
+  { kind, propertyId }: Channel,
+  { attemptId, sid, report }: { attemptId: string | undefined; sid: string; report: Report | null },
+): Promise<string | null> => {
+  if (attemptId === undefined) return null
+  // Guests come before their message.
+  if (report?.suppress) await holdGuestsOf(trx, attemptId)
+  const { attempt } = (await lockAttempt(trx, attemptId)) ?? {}
+  if (attempt?.kind !== kind || attempt.propertyId !== propertyId) return null
+  const { id, providerId, status } = attempt
+  if (providerId !== null) return report?.status === 'failed' && providerId !== sid ? null : id
+  if (status === 'sending') await sql(trx, `update message_attempt set provider_id = ? where id = ?`, [sid, id])
+  else await recordOutcome(trx, id, { kind: 'accepted', reference: sid, proof: 'reported' }, true)
+  return id
+}
 
 /** The attempt that a word on a mail or of the sandbox speaks of: by our Message-ID, the provider's id, or the message's own. */
 const attemptOf = async (trx: Trx, channel: Channel, word: Word, isSandbox: boolean): Promise<string | null> => {
@@ -100,7 +123,7 @@ const plainAddress = (from: string): string => from.replace(/^whatsapp:/, '').tr
 const processTwilio = async (
   trx: Trx,
   channel: MessageChannelRow,
-  form: Record<string, string>,
+  { form, attemptId: told }: Told & { kind: 'twilio' },
   { at, isLate }: Heard,
 ) => {
   const sid = form['MessageSid'] ?? form['SmsSid'] ?? ''
@@ -121,8 +144,9 @@ const processTwilio = async (
     return null
   }
   const report = twilioReport(form)
+  const attemptId =
+    (await byProviderId(trx, channel, sid)) ?? (await named(trx, channel, { attemptId: told, sid, report }))
   if (!report) return 'nothing_new'
-  const attemptId = await byProviderId(trx, channel, sid)
   if (!attemptId) return isLate ? 'message_unknown' : 'wait'
   await applyReport(trx, attemptId, report)
   return null
@@ -171,7 +195,7 @@ export const processCallback = async (trx: Trx, callbackId: string): Promise<'do
   const heard = { at: callback.createdAt, isLate: callback.isLate }
   const error =
     told.kind === 'twilio'
-      ? await processTwilio(trx, channel, told.form, heard)
+      ? await processTwilio(trx, channel, told, heard)
       : await processWord(trx, channel, told, heard)
   if (error === 'wait') return 'wait'
   await end(trx, callbackId, error === null ? 'processed' : 'ignored', error)

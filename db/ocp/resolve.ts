@@ -17,8 +17,11 @@ import { lockAddress, suppressionOf } from './suppression.ts'
 const isAtMostOnce = (message: MessageRow) =>
   message.origin === 'campaign' || Object.keys(message.data as object).length > 0
 
-/** An unknown attempt, and its text as it left, which the values of today need not make any more. */
-export type Unknown = { message: Outgoing; wrote: string }
+/**
+ * An unknown attempt, and its text as it left, which the values of today need not make any more. `reference`: the carrier's id of it, which a report has told of
+ * while its call was under way.
+ */
+export type Unknown = { message: Outgoing; wrote: string; reference: string | null }
 
 const keptText = async (trx: Trx, { id, body }: MessageAttemptRow): Promise<string | null> =>
   body ? (await unseal<{ text: string }>(trx, 'tenant', attemptPlace(id, 'body'), body)).text : null
@@ -71,20 +74,21 @@ export const openUnknown = async (trx: Trx, attemptId: string): Promise<Unknown 
   return {
     message: outgoing(trx, leaving, composition),
     wrote: (await keptText(trx, attempt)) ?? composition.kept.text,
+    reference: attempt.providerId,
   }
 }
 
-/** The first of some texts of the provider that is not known to be another message of ours: equal ones may go to a number within a minute. */
+/**
+ * The first of some texts of the carrier that is not known to be another message, of any tenant: equal ones may go to a number within a minute, and the account
+ * of the service carries those of all.
+ */
 export const firstUnclaimed = async <T extends { reference: string }>(
   trx: Trx,
-  kind: MessageAttemptRow['kind'],
   found: readonly T[],
 ): Promise<T | undefined> => {
-  const claimed = await sql<{ providerId: string }>(
-    trx,
-    `select provider_id from message_attempt where kind = ? and provider_id = any(?::text[])`,
-    [kind, found.map((one) => one.reference)],
-  )
+  const claimed = await sql<{ providerId: string }>(trx, `select provider_id from message_texts_claimed(?::text[])`, [
+    found.map((one) => one.reference),
+  ])
   return found.find((one) => !claimed.some(({ providerId }) => providerId === one.reference))
 }
 

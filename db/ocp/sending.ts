@@ -6,7 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { hasFeature } from '../lib/features.ts'
 import type { MessageRow } from '../rows.ts'
 import { seal, unseal } from '../lib/sealing/index.ts'
-import { accountOf, callbackUrl, fromAddressOf } from './channel-accounts.ts'
+import { accountOf, fromAddressOf, reportUrl } from './channel-accounts.ts'
 import { bestOf, standsOnSent } from './attempts.ts'
 import { checkStep, lockReader } from './checks.ts'
 import type { StepCause, UsableStep } from './checks.ts'
@@ -142,7 +142,7 @@ export const outgoing = (
   ...sent,
   messageId: messageIdOf(message.id, step, message.round),
   startedAt,
-  callbackUrl: callbackUrl(use.channel.id),
+  callbackUrl: reportUrl(use.channel.id, attemptId),
   unsubscribeUrl: message.purpose === 'marketing' ? unsubscribeUrl(trx, message.id, use.channel.kind) : null,
   isPersonal: message.origin === 'staff' && message.templateId === null,
 })

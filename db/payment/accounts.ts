@@ -39,14 +39,18 @@ export const accountFor = async (
 export const bookOfProperty = async (trx: Trx, propertyId: string): Promise<string> =>
   (await preparedOne<{ bookId: string }>(trx, `select book_id from property where id = ?`, [propertyId]))?.bookId ?? ''
 
-/** The gate of the jobs that call an account: it closes for that account alone. */
-export const gateOf = ({ provider, id }: { provider: string; id: string }): string => `${provider}:${id}`
+/**
+ * The gate of the jobs that call an account: it closes for that account alone. One that was disconnected has none: its credentials may be refused for ever, and
+ * what is still live there is read all the same.
+ */
+export const gateOf = ({ provider, id, status }: { provider: string; id: string; status?: string }): string =>
+  status === 'disconnected' ? '' : `${provider}:${id}`
 
 /** The gate of a gateway account given by id. */
 export const gateOfAccount = async (trx: Trx, id: string | null): Promise<string> => {
-  const account = await sqlOne<{ provider: string; id: string }>(
+  const account = await sqlOne<{ provider: string; id: string; status: string }>(
     trx,
-    `select provider, id from gateway_account where id = ?`,
+    `select provider, id, status from gateway_account where id = ?`,
     [id],
   )
   return account ? gateOf(account) : ''

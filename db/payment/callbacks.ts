@@ -6,7 +6,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import { insertIfNew } from '../lib/records.ts'
 import type { GatewayAccountRow, GatewayCallbackRow } from '../rows.ts'
 import { sealForService } from '../lib/sealing/index.ts'
-import { gateOf } from './accounts.ts'
+import { gateOfAccount } from './accounts.ts'
 import { requestImport } from './balance/import.ts'
 import { accountWithdrawn } from './gateway-accounts/snapshot.ts'
 import { GatewayCallback } from './models.ts'
@@ -84,7 +84,7 @@ const recordOf = async (
 /** Asks for the reading of what a callback names. False where there is no such record of the account. */
 const askFor = async (trx: Trx, callback: GatewayCallbackRow, account: Account): Promise<boolean> => {
   const { tenantId, id: gatewayAccountId } = account
-  const gate = gateOf({ provider: callback.provider, id: gatewayAccountId })
+  const gate = await gateOfAccount(trx, gatewayAccountId)
   // The subject of the callback has moved the balance, or is about to.
   await requestImport(trx, account, new Date(Date.now() + 10_000))
   switch (callback.objectType) {

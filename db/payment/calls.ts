@@ -30,6 +30,8 @@ export type PaymentCall = {
   submission: Submission
   payer: Payer | null
   attempt: LastAttempt | null
+  /** The owner of the account has withdrawn the connection there: the gateway may not answer us any more. */
+  isWithdrawn: boolean
   /** By PostgreSQL's clock: whether it is time is not for that of one worker to say. */
   now: Date
 }
@@ -60,6 +62,7 @@ export const paymentCall = async (trx: Trx, paymentId: string): Promise<PaymentC
     submission,
     payer: payment.payer ? await unseal<Payer>(trx, 'tenant', payerPlace(paymentId), payment.payer) : null,
     attempt: await lastAttempt(trx, submitKey(paymentId)),
+    isWithdrawn: await isWithdrawn(trx, payment.gatewayAccountId),
     now: await clockOf(trx),
   }
 }
@@ -145,11 +148,11 @@ export const refundCall = async (trx: Trx, refundId: string): Promise<RefundCall
 }
 
 const gated = {
-  columns: 'taken.id, a.id as account_id, a.provider',
+  columns: 'taken.id, a.id as account_id, a.provider, a.status',
   join: 'left join gateway_account a on a.id = taken.gateway_account_id',
 }
 const ofAccountItself = {
-  columns: 'taken.id, taken.id as account_id, taken.provider',
+  columns: 'taken.id, taken.id as account_id, taken.provider, taken.status',
   join: '',
 }
 const schedules = {
@@ -166,14 +169,14 @@ export const takeReads = async (
   kind: keyof typeof schedules,
   ids: readonly string[],
 ): Promise<{ id: string; gate: string }[]> => {
-  const rows = await takeDue<{ id: string; accountId: string | null; provider: string | null }>(
+  const rows = await takeDue<{ id: string; accountId: string | null; provider: string | null; status: string | null }>(
     trx,
     schedules[kind],
     ids,
   )
-  return rows.map(({ id, accountId, provider }) => ({
+  return rows.map(({ id, accountId, provider, status }) => ({
     id,
-    gate: accountId !== null && provider !== null ? gateOf({ provider, id: accountId }) : '',
+    gate: accountId !== null && provider !== null ? gateOf({ provider, id: accountId, status: status ?? '' }) : '',
   }))
 }
 

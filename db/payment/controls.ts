@@ -55,3 +55,12 @@ export const paymentChecklist: ItemDeclaration = {
   text: `select y.id from payment y ${ofBook('y')} and y.status = 'captured' and y.allocated_amount + y.refund_reserved < y.captured_amount
     and y.business_date <= cast(:to as date)`,
 }
+
+/** Days of accounts at gateways that are not the sum of their transactions: for the integrity checks. */
+export const gatewayDaysText = (): string => `
+  select coalesce(d.gateway_account_id, t.gateway_account_id) as gateway_account_id, coalesce(d.day, t.day) as day, d.net, t.sum as by_transactions
+  from (select x.gateway_account_id, x.day, x.net from gateway_balance_day x
+    join gateway_account g on g.tenant_id = x.tenant_id and g.id = x.gateway_account_id and g.book_id = :bookId where x.tenant_id = :tenantId) d
+  full join (select b.gateway_account_id, (b.occurred_at at time zone 'utc')::date as day, sum(b.net)::bigint as sum from balance_transaction b
+    ${ofGateway('b')} group by 1, 2) t on t.gateway_account_id = d.gateway_account_id and t.day = d.day
+  where d.net is distinct from t.sum`

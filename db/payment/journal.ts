@@ -25,15 +25,23 @@ export const lastAttempt = (trx: Trx, key: string): Promise<LastAttempt | null> 
 
 export const submitKey = (paymentId: string) => `pay-${paymentId}`
 export const cancelKey = (paymentId: string) => `pay-${paymentId}-cancel`
-export const captureKey = (paymentId: string) => `pay-${paymentId}-capture`
+/** Each capture that was refused is followed by one under another key: gateways answer a key as they did before. */
+export const captureKey = (paymentId: string, refusals = 0) =>
+  `pay-${paymentId}-capture${refusals === 0 ? '' : `-${refusals}`}`
 export const accountKey = (accountId: string) => `acc-${accountId}`
 export const methodKey = (methodId: string) => `mth-${methodId}`
 export const refundKey = (refundId: string) => `ref-${refundId}`
 
 /** Settles the calls of a payment: a known payment settles its submission, an ended one also its closing. */
-export const settlePayment = async (trx: Trx, { id, status }: Pick<PaymentRow, 'id' | 'status'>): Promise<void> => {
+export const settlePayment = async (
+  trx: Trx,
+  { id, status, captureRefusals }: Pick<PaymentRow, 'id' | 'status' | 'captureRefusals'>,
+): Promise<void> => {
   if (status === 'created' || status === 'unknown') return
-  await settleCalls(trx, isLive(status) ? [submitKey(id)] : [submitKey(id), cancelKey(id), captureKey(id)])
+  await settleCalls(
+    trx,
+    isLive(status) ? [submitKey(id)] : [submitKey(id), cancelKey(id), captureKey(id, captureRefusals)],
+  )
 }
 
 /** A search has told that the gateway never had the payment: nothing came of asking for it. */

@@ -60,6 +60,8 @@ export interface PaymentTarget {
    * named one.
    */
   revert(trx: Trx, id: string, allocation: TakenBack): Promise<{ documentId: string } | void>
+  /** The targets by which the same money may come, itself among them: a booking, its reservations and their folios. Locks nothing. */
+  kin?(trx: Trx, id: string): Promise<TargetRef[]>
 }
 
 const targets = new Map<TargetType, PaymentTarget>()

@@ -6,7 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { businessDay } from '../financial/index.ts'
-import type { PaymentTarget, TargetAllocation } from '../payment/index.ts'
+import type { PaymentTarget, TargetAllocation, TargetRef } from '../payment/index.ts'
 import { readProperty } from '../properties/index.ts'
 import type { BookingRow, FolioRow } from '../rows.ts'
 import { bookingFact } from './booking-fact.ts'
@@ -192,5 +192,28 @@ export const reservationTarget: PaymentTarget = {
   },
 }
 
+/** SQL: bookings, reservations and folios by which the money of one of them may come. */
+const kinText = {
+  booking: `select :id::uuid as id`,
+  reservation: `select booking_id as id from reservation where id = :id`,
+  folio: `select r.booking_id as id from folio f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id where f.id = :id`,
+} as const
+
+const kinOf = (targetType: keyof typeof kinText) => async (trx: Trx, id: string) => {
+  const found = await sql<TargetRef>(
+    trx,
+    `with b as materialized (${kinText[targetType]})
+     select 'booking' as target_type, b.id as target_id from b
+     union all select 'reservation', r.id from b join reservation r on r.booking_id = b.id
+     union all select 'folio', f.id from b join reservation r on r.booking_id = b.id join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id`,
+    { id },
+  )
+  return found.length > 0 ? found : [{ targetType, targetId: id }]
+}
+
 /** Targets of payments that reservations own. */
-export const paymentTargets = { booking: bookingTarget, reservation: reservationTarget, folio: folioTarget }
+export const paymentTargets = {
+  booking: { ...bookingTarget, kin: kinOf('booking') },
+  reservation: { ...reservationTarget, kin: kinOf('reservation') },
+  folio: { ...folioTarget, kin: kinOf('folio') },
+} satisfies Record<string, PaymentTarget>

@@ -35,15 +35,18 @@ export const startCarrier = async (logFile: string, authToken: string, apis: () 
     const form = { MessageSid: sid, MessageStatus }
     const end = Date.now() + patienceMs
     for (let tries = 0; Date.now() < end && !ended.signal.aborted; tries += 1) {
-      const reply = await fetch(`${apis()[tries % apis().length]}${new URL(statusCallback).pathname}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-twilio-signature': signTwilio(authToken, statusCallback, form),
+      const reply = await fetch(
+        `${apis()[tries % apis().length]}${statusCallback.slice(new URL(statusCallback).origin.length)}`,
+        {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/x-www-form-urlencoded',
+            'x-twilio-signature': signTwilio(authToken, statusCallback, form),
+          },
+          body: new URLSearchParams(form).toString(),
+          signal: AbortSignal.any([ended.signal, AbortSignal.timeout(10_000)]),
         },
-        body: new URLSearchParams(form).toString(),
-        signal: AbortSignal.any([ended.signal, AbortSignal.timeout(10_000)]),
-      }).catch(() => null)
+      ).catch(() => null)
       await reply?.arrayBuffer().catch(() => null)
       if (reply?.status === 200) return
       await wait(300)

@@ -113,7 +113,7 @@ describe('the nightly checks of a book', function () {
       ...'seals_without_gap hash_chain reversals_equal archived_zero day_frozen exposure_equals_open cash_sums session_sums match_sums z_numbers_without_gap'.split(
         ' ',
       ),
-      ...'payable_sums supplier_credit_sums receivable_sums receipt_sums stock_sums'.split(' '),
+      ...'payable_sums supplier_credit_sums receivable_sums receipt_sums stock_sums gateway_days'.split(' '),
       ...controls.map((kind) => `control_${kind}`),
     ])
     expect((data as Parsed[]).filter(({ status }) => status === 'failed')).to.deep.equal([])

@@ -9,11 +9,14 @@ import { enqueue } from '../../db/lib/enqueue.ts'
 import { accountWithdrawn } from '../../db/payment/gateway-accounts/snapshot.ts'
 import { requestRefund } from '../../db/payment/index.ts'
 import { openAccount } from '../../jobs/payment.ts'
+import { makeHold } from '../support/stay.ts'
+import { until } from '../support/until.ts'
 import { useProof } from './proof.ts'
 
 describe('a gateway account', () => {
   const proof = useProof()
   const { work, post, get, pay, open } = proof
+  const wanted = { method: 'card', amount: 1_000, currency: 'BRL', targetType: 'booking' }
 
   it('whose owner has withdrawn the connection sends nothing back: what a cancellation asks for ends as failed, and a person hands the money back', async () => {
     const id = await pay()
@@ -34,6 +37,63 @@ describe('a gateway account', () => {
       201,
       'manual',
       'succeeded',
+    ])
+  })
+
+  /** The gateway turns every call away while `during` runs. */
+  const turnedAway = async (during: () => Promise<void>) => {
+    const server = createServer((_, response) =>
+      response
+        .writeHead(403, { 'content-type': 'application/json', connection: 'close' })
+        .end(JSON.stringify({ error: { code: 'account_invalid', message: 'The key has no access to the account' } })),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    settings.sandboxUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      await during()
+    } finally {
+      settings.sandboxUrl = null
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+
+  it('whose owner has withdrawn the connection is still asked: what is paid meanwhile is booked, and what is captured goes back', async () => {
+    const house = proof.house()
+    const id = await pay({ method: 'pix', cardToken: 'lost_callback' })
+    expect((await get(`/${id}`)).status).to.equal('requires_action')
+    await house.inHouse((trx) => accountWithdrawn(trx, house.gatewayAccountId))
+    await until(
+      async () => {
+        const [asked] = await Promise.all([post(`/${id}/sync`, {}), work()])
+        expect(asked.status, JSON.stringify(asked.body)).to.equal(200)
+        return (await get(`/${id}`)).status === 'captured'
+      },
+      { withinMs: 20_000, what: 'the money of the Pix' },
+    )
+    expect(await get(`/${id}`)).to.include({ capturedAmount: 12_000 })
+    expect((await post('', { ...wanted, targetId: proof.bookingId() })).body.code).to.equal('gateway_account_not_ready')
+  })
+
+  it('that turns us away for good ends what is over, so that it can be paid another way, and tells of what was to be captured', async () => {
+    const house = proof.house()
+    const waiting = await pay({ method: 'pix', cardToken: 'pix_unpaid' })
+    const held = await pay({ mode: 'authorise', amount: 1_000, targetId: await makeHold(house, { from: 9 }) })
+    expect((await get(`/${held}`)).status).to.equal('authorised')
+    await house.inHouse((trx) => accountWithdrawn(trx, house.gatewayAccountId))
+    await house.inHouse((trx) =>
+      sql(trx, `update payment set expires_at = now() - interval '1 minute', next_read_at = now() where id = ?`, [
+        waiting,
+      ]),
+    )
+    await turnedAway(async () => {
+      expect((await post(`/${held}/capture`, {})).status).to.equal(200)
+      await proof.becomes(`/${held}`, ({ captureRequested }) => captureRequested === null, 'the end of the capture')
+      expect((await post(`/${waiting}/cancel`, { reason: 'The account is gone' })).status).to.equal(200)
+      await proof.becomes(`/${waiting}`, ({ status }) => status === 'cancelled', 'the end of the Pix')
+    })
+    expect((await open('capture_refused')).map(({ subjectId, amount }) => [subjectId, amount])).to.deep.equal([
+      [held, 1_000],
     ])
   })
 

@@ -197,6 +197,7 @@ export const pay = (till: Till, bookingId: string, wanted: Partial<NewPayment> &
 
 export const paymentKinds = [
   'payments.submit',
+  'payments.capture',
   'payments.read',
   'payments.cancel',
   'payments.expire',

@@ -1,8 +1,9 @@
+import { credentialsRefused } from '../../db/jobs/index.ts'
 import type { CallKey } from '../../db/jobs/index.ts'
 import type { Job, PayloadOf } from '../../jobs/job.ts'
 import type { Schema } from '../../config/schema.ts'
 import { externalCall, readCall } from './external-call.ts'
-import { heedCredentials, waitForCredentials } from './gate.ts'
+import { heedCredentials, isRefusingCredentials, waitForCredentials } from './gate.ts'
 import { processor } from './processor.ts'
 import type { Ends, JobContext, Processor, TrxFor } from './processor.ts'
 
@@ -50,6 +51,8 @@ type GatewayJob<P, C, S> = {
   apply: Applying<P, S>
   /** The schedule of reads comes back to the record: what was not sent three times is left to it. */
   isScheduled: boolean
+  /** Refused credentials are no fault of ours that an operator mends, and the job does not wait at its gate for it. */
+  isTurnedAway?: (call: C) => boolean
   /** Tells whether the other side has the record already, which may be read without the feature. */
   ends?: Ends<P>
 }
@@ -60,20 +63,24 @@ const triesBeforeSchedule = 3
 export const unheard = <S>(outcome: Outcome<S>): Outcome<S> =>
   outcome.kind === 'refused' ? { kind: 'unknown', code: outcome.code } : outcome
 
-const askingOf = <P>(context: JobContext<P>): Asking => ({
+/** Refused credentials send a job to wait at its gate; one that does not wait takes them for an answer that is not known. */
+const settled = <S>(outcome: Outcome<S>, isWaiting: boolean): Outcome<S> => {
+  if (!isWaiting && isRefusingCredentials(outcome)) return { kind: 'unknown', code: credentialsRefused }
+  waitForCredentials(outcome)
+  return outcome
+}
+
+const askingOf = <P>(context: JobContext<P>, isWaiting: boolean): Asking => ({
   signal: context.signal,
   giveUp: context.giveUp,
   act: async <S>(name: CallKey, call: () => Promise<Outcome<S>>) => {
     const heeding = async (): Promise<Outcome<S>> => heedCredentials(await call())
     const { outcome } = await externalCall(context, name, heeding)
-    waitForCredentials(outcome)
-    return outcome
+    return settled(outcome, isWaiting)
   },
   read: async <S>(name: Pick<CallKey, 'provider' | 'operation'>, call: () => Promise<Outcome<S>>) => {
     const heeding = async (): Promise<Outcome<S>> => heedCredentials(await call())
-    const outcome = await readCall(context, name, heeding)
-    waitForCredentials(outcome)
-    return outcome
+    return settled(await readCall(context, name, heeding), isWaiting)
   },
 })
 
@@ -83,7 +90,7 @@ const askingOf = <P>(context: JobContext<P>): Asking => ({
  */
 export const gatewayJob = <Sch extends Schema, C, S>(
   job: Job<Sch>,
-  { load, otherwise, ask, apply, isScheduled, ends }: GatewayJob<PayloadOf<Job<Sch>>, C, S>,
+  { load, otherwise, ask, apply, isScheduled, isTurnedAway, ends }: GatewayJob<PayloadOf<Job<Sch>>, C, S>,
 ): Processor =>
   processor(
     job,
@@ -93,7 +100,7 @@ export const gatewayJob = <Sch extends Schema, C, S>(
         context.finish(async (trx) => void (await write(trx)))
       const call = await context.effect((trx) => load(trx, payload))
       if (call === null) return otherwise ? end((trx) => otherwise(trx, payload)) : context.finish()
-      const outcome = await ask(askingOf(context), call, payload)
+      const outcome = await ask(askingOf(context, context.gate !== '' && !isTurnedAway?.(call)), call, payload)
       switch (outcome.kind) {
         case 'write':
           return end(outcome.write)

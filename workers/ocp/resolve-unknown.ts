@@ -15,14 +15,20 @@ import { findTexts } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
 /**
- * Resolves a call without answer (R11): Twilio is asked, and its record is adopted. A message without a record is sent once
- * more, a mail under the same Message-ID; codes and campaigns are not.
+ * Resolves a call without answer (R11): a report of the carrier names it, or Twilio is asked, and its record is adopted where its words are ours. One that may be
+ * there, but whose words are not known, is given up, and a later report of it counts. A message without a record is sent once more, a mail under the same
+ * Message-ID; codes and campaigns are not.
  */
 export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
   const attemptId = ctx.payload.messageAttemptId
   const unknown = await ctx.effect((trx) => openUnknown(trx, attemptId))
   if (!unknown) return
-  const { message, wrote } = unknown
+  const { message, wrote, reference } = unknown
+  if (reference !== null) {
+    const reported = { kind: 'accepted', reference, proof: 'reported' } as const
+    await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, reported, true)))
+    return
+  }
   const calling = { ...ctx, gate: carrierGate(message) }
   if (message.transport !== 'sandbox' && message.kind !== 'email') {
     const search = async () => ({ kind: 'known' as const, texts: await findTexts(message, wrote) })
@@ -35,7 +41,12 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
       await ctx.finish((trx) => giveUpUnknown(trx, attemptId))
       return
     }
-    const own = await ctx.effect((trx) => firstUnclaimed(trx, message.kind, found.texts))
+    const own = await ctx.effect((trx) => firstUnclaimed(trx, found.texts))
+    // The words of approved contents are Twilio's: number and time prove nothing, and a report of ours would name it.
+    if (own && message.contentSid !== null) {
+      await ctx.finish((trx) => giveUpUnknown(trx, attemptId))
+      return
+    }
     if (own) {
       await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, own, true)))
       return

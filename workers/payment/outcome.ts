@@ -80,7 +80,7 @@ export const submit = (asking: Asking, call: PaymentCall): Promise<Outcome<Payme
 /** Takes what was authorised, in full or in part. A gateway captures once, so a repeated call does no harm at any time. */
 export const capture = (asking: Asking, call: PaymentCall): Promise<Outcome<PaymentSnapshot>> => {
   const { payment, provider } = call
-  const key = captureKey(payment.id)
+  const key = captureKey(payment.id, payment.captureRefusals)
   const amount = payment.captureRequested ?? payment.authorisedAmount
   const fee = shareOf(amount, payment.platformFeeRate)
   const gateway = adapterFor(asking, provider)

@@ -1,6 +1,7 @@
 import {
   applySnapshot,
   applyUnknown,
+  captureRefused,
   cancelKey,
   isLive,
   notFoundAfterMs,
@@ -10,10 +11,11 @@ import {
   settlePaymentById,
 } from '../../db/payment/index.ts'
 import type { Cause, PaymentCall, PaymentSnapshot } from '../../db/payment/index.ts'
+import { credentialsRefused } from '../../db/jobs/index.ts'
 import { cancelPayment, expirePayment, readPayment } from '../../jobs/payment.ts'
 import { gatewayJob, unheard } from '../lib/gateway-job.ts'
 import type { Answer, Asking, Outcome } from '../lib/gateway-job.ts'
-import { adapterFor, asked, capture, ended, ofPayment, submit } from './outcome.ts'
+import { adapterFor, asked, capture, ended, failureOf, ofPayment, submit } from './outcome.ts'
 import type { OfPayment } from './outcome.ts'
 
 type PaymentAnswer = Answer<OfPayment, PaymentSnapshot>
@@ -102,14 +104,45 @@ const pursueEnded = async (asking: Asking, call: PaymentCall): Promise<PaymentAn
   return closed.kind === 'known' ? closed : answer
 }
 
+/** Tells whether the gateway has told us to stay away from an account whose owner has withdrawn the connection. */
+const isTurnedAway = ({ isWithdrawn }: PaymentCall, answer: PaymentAnswer) =>
+  isWithdrawn && answer.kind === 'unknown' && answer.code === credentialsRefused
+
+/**
+ * Takes what was authorised. A refusal is no end of the payment: the gateway's state says whether it has taken or released the money; what it still holds needs a
+ * person.
+ */
+export const captureOrRead = async (asking: Asking, call: PaymentCall): Promise<PaymentAnswer> => {
+  const outcome = await capture(asking, call)
+  if (isTurnedAway(call, outcome)) return untaken(call, cannotBeAsked)
+  if (outcome.kind !== 'refused') return outcome
+  const now = await read(asking, call)
+  if (now.kind !== 'known' || now.snapshot.status !== 'authorised') return now
+  return untaken(call, outcome)
+}
+
+const cannotBeAsked = { code: 'account_gone', message: 'The account was disconnected at the gateway' }
+
+const untaken = (call: PaymentCall, refusal: { code: string; message: string }): PaymentAnswer => ({
+  kind: 'write',
+  write: (trx) => captureRefused(trx, call.payment.id, failureOf(refusal)),
+})
+
+/** Ends what is over at an account that the gateway does not let us see any more: else it would keep its target from being paid another way. */
+const pursueToEnd = async (asking: Asking, call: PaymentCall, isScheduled: boolean): Promise<PaymentAnswer> => {
+  const answer = await pursue(asking, call, isScheduled)
+  if (!isTurnedAway(call, answer) || !isLive(call.payment.status) || !isOver(call)) return answer
+  return { kind: 'write', write: (trx) => applySnapshot(trx, call.payment.id, ended('cancelled', null)) }
+}
+
 /** Of a payment that the gateway has: closes what is over, repeats a capture that was not heard of, and reads the rest. */
-const pursueKnown = async (asking: Asking, call: PaymentCall, over: boolean): Promise<Outcome<PaymentSnapshot>> => {
+const pursueKnown = async (asking: Asking, call: PaymentCall, over: boolean): Promise<PaymentAnswer> => {
   const { status, captureRequested, declines } = call.payment
   const isClosing = over || (status === 'requires_action' && declines >= mostDeclines)
   const isCapturing = status === 'authorised' && captureRequested !== null
-  if (!isClosing && !isCapturing) return read(asking, call)
-  const outcome = await (isClosing ? close(asking, call) : capture(asking, call))
-  // A gateway refuses to close what was paid, and to capture what it has captured or released: its state says which.
+  if (!isClosing) return isCapturing ? captureOrRead(asking, call) : read(asking, call)
+  const outcome = await close(asking, call)
+  // A gateway refuses to close what was paid: its state says so.
   return outcome.kind === 'refused' ? read(asking, call) : outcome
 }
 
@@ -119,9 +152,10 @@ const mostDeclines = 6
 const pursuing = (job: typeof readPayment | typeof cancelPayment, isScheduled: boolean, cause: Cause) =>
   gatewayJob(job as typeof readPayment, {
     load: (trx, { paymentId }) => paymentCall(trx, paymentId),
-    ask: (asking, call) => pursue(asking, call, isScheduled),
+    ask: (asking, call) => pursueToEnd(asking, call, isScheduled),
     apply: ofPayment(cause),
     isScheduled,
+    isTurnedAway: ({ isWithdrawn }) => isWithdrawn,
   })
 
 export const pursueProcessors = [

@@ -92,6 +92,7 @@ const refunding = (
     ask,
     apply: ofRefund,
     isScheduled,
+    isTurnedAway: ({ isWithdrawn }) => isWithdrawn,
   })
 
 export const refundProcessors = [

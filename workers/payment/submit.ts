@@ -1,7 +1,8 @@
 import { beginSubmit, paymentCall, settlePaymentById } from '../../db/payment/index.ts'
 import { capturePayment, submitPayment } from '../../jobs/payment.ts'
-import { gatewayJob, unheard } from '../lib/gateway-job.ts'
-import { capture, ofPayment, submit } from './outcome.ts'
+import { gatewayJob } from '../lib/gateway-job.ts'
+import { ofPayment, submit } from './outcome.ts'
+import { captureOrRead } from './pursue.ts'
 
 export const submitProcessor = gatewayJob(submitPayment, {
   load: (trx, { paymentId }) => beginSubmit(trx, paymentId),
@@ -17,8 +18,8 @@ export const captureProcessor = gatewayJob(capturePayment, {
     return call?.payment.status === 'authorised' && call.payment.captureRequested !== null ? call : null
   },
   otherwise: (trx, { paymentId }) => settlePaymentById(trx, paymentId),
-  // A refusal is no end of the payment: its schedule reads what became of it.
-  ask: async (asking, call) => unheard(await capture(asking, call)),
+  ask: captureOrRead,
   apply: ofPayment('call'),
   isScheduled: false,
+  isTurnedAway: ({ isWithdrawn }) => isWithdrawn,
 })

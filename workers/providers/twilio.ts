@@ -132,7 +132,7 @@ const minuteMs = 60_000
 
 /**
  * Looks for a message of which no answer came: by recipient, time and `wrote`, its text as it is kept. Answers all that it may be, the oldest first;
- * throws where Twilio cannot be asked. The texts of approved contents are Twilio's, so those are known by recipient and time alone.
+ * throws where Twilio cannot be asked. The texts of approved contents are Twilio's: of those it answers all that went to the recipient in the time.
  */
 export const findTexts = async (message: Outgoing, wrote: string): Promise<(SendOutcome & { kind: 'accepted' })[]> => {
   const sender = senderOf(message)

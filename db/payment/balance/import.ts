@@ -72,7 +72,8 @@ export const importUnheard = (trx: Trx, id: string, wasRefused: boolean) =>
   sql(
     trx,
     `update gateway_account set ${wasRefused ? `${forgotten},` : ''}
-       next_import_at = case when status = 'failed' then null else least(next_import_at, now() + interval '2 minutes') end where id = ?`,
+       next_import_at = case when status = 'failed' or ended_at < now() - interval '30 days' then null when status = 'disconnected' then now() + interval '1 hour'
+         else least(next_import_at, now() + interval '2 minutes') end where id = ?`,
     [id],
   )
 
@@ -211,7 +212,7 @@ export const endImport = async (trx: Trx, account: GatewayAccountRow, startedAt:
   await sql(
     trx,
     `update gateway_account set imported_at = greatest(imported_at, ?), ${forgotten}, next_import_at = case when status = 'failed' then null
-       when status = 'disconnected' and updated_at < now() - interval '30 days' then null else now() + interval '1 hour' end where id = ?`,
+       when ended_at < now() - interval '30 days' then null else now() + interval '1 hour' end where id = ?`,
     [startedAt, account.id],
   )
   const days = await sql<{ id: string }>(

@@ -5,7 +5,7 @@ import { postingEventOf, raisePosting, zoneOfBook } from '../../financial/index.
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
-import { changeRow, insertRow } from '../../lib/records.ts'
+import { changeRow, insertIfNew } from '../../lib/records.ts'
 import type { GatewayAccountRow, PayoutRow } from '../../rows.ts'
 import { closeExceptions, openException } from '../exceptions.ts'
 import { Payout } from '../models.ts'
@@ -80,18 +80,25 @@ export const applyPayout = async (
   const { externalId, amount, currency, arrivesOn, complete, failure, status, createdAt } = entry
   const paidAt = status === 'paid' ? new Date() : null
   if (!before) {
-    const made = await insertRow(trx, Payout, {
-      id: randomUUID(),
-      gatewayAccountId: account.id,
-      externalId,
-      amount,
-      currency,
-      status,
-      arrivesOn,
-      createdOn: todayIn(await zoneOfBook(trx, account.bookId), createdAt),
-      failure,
-      paidAt,
-    })
+    const made = await insertIfNew(
+      trx,
+      Payout,
+      {
+        id: randomUUID(),
+        gatewayAccountId: account.id,
+        externalId,
+        amount,
+        currency,
+        status,
+        arrivesOn,
+        createdOn: todayIn(await zoneOfBook(trx, account.bookId), createdAt),
+        failure,
+        paidAt,
+      },
+      ['tenantId', 'gatewayAccountId', 'externalId'],
+    )
+    // Another import has made it meanwhile.
+    if (!made) return applyPayout(trx, account, entry)
     await emitPayout(trx, made, events[status])
     if (status !== 'failed' && status !== 'cancelled') await postPayout(trx, account, made)
     return complete ? made : null
@@ -104,7 +111,8 @@ export const applyPayout = async (
       paidAt: before.paidAt ?? paidAt,
     })
     const changed = { ...before, status, arrivesOn, version }
-    await emitPayout(trx, changed, events[status])
+    // Both mean that it was sent, of which it is told once.
+    if (events[status] !== events[before.status]) await emitPayout(trx, changed, events[status])
     if (status === 'failed' || status === 'cancelled') await postPayout(trx, account, changed)
   }
   // One that did not add up is asked about again: a transaction may come to its list late.

@@ -175,10 +175,10 @@ export const reconcile = async (trx: Trx, id: string): Promise<void> => {
     !judged[index]?.isOpen && !doubtful.has(row.id) && !(row.subjectId !== null && doubtful.has(row.subjectId))
   const [sums] = await sql<{ opening: number; net: number; isOver: boolean }>(
     trx,
-    `select coalesce(sum(net) filter (where occurred_at < :date::date::timestamp at time zone 'utc'), 0)::bigint as opening,
-       coalesce(sum(net) filter (where occurred_at >= :date::date::timestamp at time zone 'utc'), 0)::bigint as net,
-       (now() at time zone 'utc')::date > :date::date as is_over
-     from balance_transaction where gateway_account_id = :account and occurred_at < (:date::date + 1)::timestamp at time zone 'utc'`,
+    // By days, which follow the list: a transaction that is listed late moves the balances after it.
+    `select coalesce(sum(net) filter (where day < :date::date), 0)::bigint as opening,
+       coalesce(sum(net) filter (where day = :date::date), 0)::bigint as net, (now() at time zone 'utc')::date > :date::date as is_over
+     from gateway_balance_day where gateway_account_id = :account and day <= :date::date`,
     { account: gatewayAccountId, date },
   )
   const { opening = 0, net = 0, isOver = false } = sums ?? {}

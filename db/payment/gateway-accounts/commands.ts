@@ -283,6 +283,7 @@ export const disconnectAccount = async (trx: Trx, id: string, expected: number |
     ])
   const version = await changeRow(trx, GatewayAccount, id, {
     status: 'disconnected',
+    endedAt: expression('now()'),
     isDefault: false,
     onboardingStatus: 'none',
     onboardingUrl: null,

@@ -7,7 +7,7 @@ import { sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { nextReadAt } from '../../lib/due.ts'
 import { emit } from '../../lib/events.ts'
-import { changeRow } from '../../lib/records.ts'
+import { changeRow, expression } from '../../lib/records.ts'
 import { seal } from '../../lib/sealing/index.ts'
 import type { GatewayAccountRow } from '../../rows.ts'
 import { openException } from '../exceptions.ts'
@@ -132,6 +132,7 @@ export const accountWithdrawn = async (trx: Trx, id: string): Promise<void> => {
   if (!account || account.status === 'disconnected' || account.status === 'failed') return
   const version = await changeRow(trx, GatewayAccount, id, {
     status: 'disconnected',
+    endedAt: expression('now()'),
     isDefault: false,
     chargesEnabled: false,
     nextReadAt: null,

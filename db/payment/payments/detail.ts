@@ -93,7 +93,7 @@ export const readPaymentDetail = async (trx: Trx, paymentId: string): Promise<Pa
     disputes,
     attempts: await attemptsOf(trx, [
       submitKey(paymentId),
-      captureKey(paymentId),
+      ...Array.from({ length: payment.captureRefusals + 1 }, (_, refusals) => captureKey(paymentId, refusals)),
       cancelKey(paymentId),
       ...refunds.map((one) => refundKey(one.id)),
     ]),

@@ -18,6 +18,7 @@ import type { Allocated } from '../allocations.ts'
 import { Payment } from '../models.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { Payable, TargetRef, TargetType } from '../targets.ts'
+import { settleRefusedCaptures } from './refused-capture.ts'
 import { statusPart } from './history.ts'
 import { placeOfMoney } from './place.ts'
 import type { Place } from './place.ts'
@@ -258,6 +259,7 @@ const tell = async (
   await emitPayment(trx, payment, paymentCaptured)
   if (!allocated) return
   await emitPayment(trx, payment, paymentAllocated)
+  if (target) await settleRefusedCaptures(trx, payment.propertyId, target)
   if (target?.targetType === 'booking')
     await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
 }

@@ -21,6 +21,7 @@ import type { Payable } from '../targets.ts'
 import { noteStatus } from './history.ts'
 import type { Cause } from './history.ts'
 import { lockPayment, readPayment } from './read.ts'
+import { settleRefusedCaptures, tellUntaken } from './refused-capture.ts'
 import { announceLink } from './send-link.ts'
 
 export type Action =
@@ -152,6 +153,7 @@ const move = async (
   const until = acceptedUntil(changed, status)
   if (target && until) await targetOf(target.targetType).onProcessing(trx, target.targetId, until, payment.method)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  if (hasEnded(status)) await tellUntaken(trx, changed)
   await emitMove(trx, changed, snapshot.failure)
   await announceLink(trx, changed)
   await saveMethodOf(trx, changed, snapshot)
@@ -198,11 +200,14 @@ const arrive = async (
   if (!changed) throw new Error(`payment ${payment.id} is gone`)
   noteStatus(trx, payment.id, 'captured', cause)
   if (payment.status === 'unknown') await closeExceptions(trx, subjectOf(payment), ['outcome_unknown'])
+  if (payment.captureRefusals > 0 || (wasOver && payment.captureRequested !== null))
+    await closeExceptions(trx, subjectOf(payment), ['capture_refused'])
   await judge(trx, changed, { sameCurrency, late, open: locked?.open ?? false, taken: allocated?.amount ?? 0 })
   await emitPayment(trx, changed, wasOver ? paymentLateCaptured : paymentCaptured)
   await saveMethodOf(trx, changed, snapshot)
   if (allocated && target) {
     await emitPayment(trx, changed, paymentAllocated)
+    await settleRefusedCaptures(trx, payment.propertyId, target)
     if (target.targetType === 'booking')
       await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
   }

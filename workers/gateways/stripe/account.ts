@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { AccountSnapshot } from '../../../db/payment/index.ts'
 import type { Gateway, GatewayAccountOpening } from '../gateway.ts'
+import { fromStripe } from './amounts.ts'
 import { call, findIn, keyed, on, orNothing, since } from './client.ts'
 
 const capabilityOf = (value: string | undefined) => (value === 'active' || value === 'pending' ? value : 'inactive')
@@ -36,7 +37,9 @@ const accountOf =
 const requested = { requested: true }
 
 const sum = (amounts: readonly Stripe.Balance.Available[] | undefined, currency: string) =>
-  (amounts ?? []).filter((one) => one.currency === currency).reduce((total, one) => total + one.amount, 0)
+  (amounts ?? [])
+    .filter((one) => one.currency === currency)
+    .reduce((total, one) => total + fromStripe(one.amount, currency), 0)
 
 export const accounts: Pick<Gateway, 'openAccount' | 'readAccount' | 'onboardingLink' | 'closeAccount'> = {
   openAccount: (account, key, signal) =>

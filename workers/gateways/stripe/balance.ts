@@ -2,6 +2,7 @@ import { cut } from '../../../config/cut.ts'
 import type Stripe from 'stripe'
 import type { BalanceEntry, PayoutEntry } from '../../../db/payment/index.ts'
 import type { Gateway } from '../gateway.ts'
+import { fromStripe } from './amounts.ts'
 import { call, idOf, isList, on } from './client.ts'
 
 type Kind = BalanceEntry['kind']
@@ -45,18 +46,21 @@ const sourceOf = ({ source }: Stripe.BalanceTransaction): BalanceEntry['source']
 const entryOf = (row: Stripe.BalanceTransaction): BalanceEntry | null => {
   if (row.object !== 'balance_transaction' || typeof row.id !== 'string' || !Number.isSafeInteger(row.net)) return null
   const source = sourceOf(row)
-  const platformFee = (row.fee_details ?? [])
+  const ours = (amount: number) => fromStripe(amount, row.currency)
+  const share = (row.fee_details ?? [])
     .filter((one) => one.type === 'application_fee')
     .reduce((total, one) => total + one.amount, 0)
+  const [gross, fee, platformFee] = [ours(row.amount), ours(row.fee - share), ours(share)]
   const known = kinds[row.type] ?? 'adjustment'
   const kind = source?.type === 'dispute' ? (row.amount < 0 ? 'dispute' : 'dispute_reversal') : known
   return {
     externalId: row.id,
     kind,
-    gross: row.amount,
-    fee: row.fee - platformFee,
+    gross,
+    fee,
     platformFee,
-    net: row.net,
+    // As it is in their units, where those are ours.
+    net: ours(row.net) === row.net ? row.net : gross - fee - platformFee,
     currency: row.currency.toUpperCase(),
     occurredAt: new Date(row.created * 1_000),
     availableAt: new Date(row.available_on * 1_000),
@@ -70,7 +74,7 @@ const payoutOf = (payout: Stripe.Payout): PayoutEntry | null => {
   if (payout.object !== 'payout' || !known) return null
   return {
     externalId: payout.id,
-    amount: payout.amount,
+    amount: fromStripe(payout.amount, payout.currency),
     currency: payout.currency.toUpperCase(),
     status: known,
     arrivesOn: new Date(payout.arrival_date * 1_000).toISOString().slice(0, 10),

@@ -4,6 +4,7 @@ import { settings } from '../../../config/env.ts'
 import type { Action, Failure, PaymentSnapshot } from '../../../db/payment/index.ts'
 import type { Outcome } from '../../lib/gateway-job.ts'
 import type { Gateway, GatewayPayment } from '../gateway.ts'
+import { fromStripe, isWhole, notWhole, toStripe } from './amounts.ts'
 import { call, failureCode, findIn, idOf, instant, keyed, lower, on, since } from './client.ts'
 
 const expand = ['latest_charge']
@@ -75,10 +76,11 @@ export const intentOf =
     if (intent.object !== 'payment_intent' || typeof intent.id !== 'string' || !intent.id.startsWith('pi_')) return null
     if (payment.externalId !== null && payment.externalId !== intent.id) return null
     if (intent.metadata?.['paymentId'] !== payment.id) return null
-    if (intent.amount !== payment.amount || intent.currency !== lower(payment.currency)) return null
+    const { currency } = payment
+    if (intent.amount !== toStripe(payment.amount, currency) || intent.currency !== lower(currency)) return null
     const status = statusOf(intent, payment)
     if (status === null) return null
-    const captured = status === 'captured' ? intent.amount_received : 0
+    const captured = status === 'captured' ? fromStripe(intent.amount_received, currency) : 0
     if (!Number.isSafeInteger(captured) || (status === 'captured' && captured <= 0)) return null
     const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null
     const isManual = intent.capture_method === 'manual'
@@ -87,9 +89,13 @@ export const intentOf =
       snapshot: {
         status,
         externalId: intent.id,
-        currency: payment.currency,
+        currency,
         authorisedAmount:
-          status === 'authorised' ? intent.amount_capturable : isManual && captured > 0 ? intent.amount : 0,
+          status === 'authorised'
+            ? fromStripe(intent.amount_capturable, currency)
+            : isManual && captured > 0
+              ? payment.amount
+              : 0,
         capturedAmount: captured,
         action: status === 'requires_action' ? actionOf(intent, payment) : null,
         failure: failureOf(intent),
@@ -162,12 +168,12 @@ const byMethod = (payment: GatewayPayment): Partial<Stripe.PaymentIntentCreatePa
 }
 
 const body = (payment: GatewayPayment, customer: string | null): Stripe.PaymentIntentCreateParams => ({
-  amount: payment.amount,
+  amount: toStripe(payment.amount, payment.currency),
   currency: lower(payment.currency),
   allowed_payment_method_types: [payment.method],
   metadata: { paymentId: payment.id },
   expand,
-  ...(payment.platformFee > 0 ? { application_fee_amount: payment.platformFee } : {}),
+  ...(payment.platformFee > 0 ? { application_fee_amount: toStripe(payment.platformFee, payment.currency) } : {}),
   ...(payment.mode === 'authorise' ? { capture_method: 'manual' as const } : {}),
   ...(payment.description === null ? {} : { description: payment.description }),
   ...(payment.save && customer !== null ? { setup_future_usage: 'off_session' as const, customer } : {}),
@@ -198,6 +204,7 @@ export const charges: Pick<Gateway, 'submit' | 'capture' | 'cancel' | 'find'> & 
   readIntent: Gateway['read']
 } = {
   submit: async (payment, key, signal) => {
+    if (!isWhole(payment.amount, payment.currency)) return notWhole(payment.currency)
     const customer = await customerFor(payment, key, signal)
     if (customer.kind !== 'known') return customer
     return call(
@@ -206,17 +213,21 @@ export const charges: Pick<Gateway, 'submit' | 'capture' | 'cancel' | 'find'> & 
       intentOf(payment),
     )
   },
-  capture: (payment, amount, platformFee, key, signal) =>
-    call(
+  capture: (payment, amount, platformFee, key, signal) => {
+    const { currency, accountRef } = payment
+    if (!isWhole(amount, currency)) return notWhole(currency)
+    const fee = platformFee > 0 ? { application_fee_amount: toStripe(platformFee, currency) } : {}
+    return call(
       signal,
       (stripe) =>
         stripe.paymentIntents.capture(
           one(payment),
-          { amount_to_capture: amount, expand, ...(platformFee > 0 ? { application_fee_amount: platformFee } : {}) },
-          keyed(payment.accountRef, key),
+          { amount_to_capture: toStripe(amount, currency), expand, ...fee },
+          keyed(accountRef, key),
         ),
       intentOf(payment),
-    ),
+    )
+  },
   cancel: (payment, key, signal) =>
     call(
       signal,

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { DisputeSnapshot } from '../../../db/payment/index.ts'
 import type { Gateway } from '../gateway.ts'
+import { fromStripe } from './amounts.ts'
 import { call, idOf, instant, keyed, on, orNothing } from './client.ts'
 
 type State = Pick<DisputeSnapshot, 'phase' | 'status'>
@@ -26,7 +27,7 @@ const disputeOf =
         ...state,
         externalId: dispute.id,
         paymentRef,
-        amount: dispute.amount,
+        amount: fromStripe(dispute.amount, dispute.currency),
         currency: dispute.currency.toUpperCase(),
         reason: dispute.reason.slice(0, 100) || 'general',
         responseDueAt: instant(dispute.evidence_details?.due_by),

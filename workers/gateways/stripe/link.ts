@@ -3,6 +3,7 @@ import type { PaymentSnapshot } from '../../../db/payment/index.ts'
 import type { Outcome } from '../../lib/gateway-job.ts'
 import type { Gateway, GatewayPayment } from '../gateway.ts'
 import { charges } from './charge.ts'
+import { isWhole, notWhole, toStripe } from './amounts.ts'
 import { call, findIn, idOf, isList, keyed, lower, on } from './client.ts'
 
 const linkOf =
@@ -54,31 +55,35 @@ const readLink = async (payment: GatewayPayment, signal: AbortSignal): Promise<O
 export const links: Pick<Gateway, 'openLink' | 'closeLink'> & { readLink: Gateway['read']; findLink: Gateway['find'] } =
   {
     openLink: (payment, key, signal) =>
-      call(
-        signal,
-        (stripe) =>
-          stripe.paymentLinks.create(
-            {
-              line_items: [
+      !isWhole(payment.amount, payment.currency)
+        ? notWhole(payment.currency)
+        : call(
+            signal,
+            (stripe) =>
+              stripe.paymentLinks.create(
                 {
-                  price_data: {
-                    currency: lower(payment.currency),
-                    unit_amount: payment.amount,
-                    product_data: { name: payment.description ?? 'Payment' },
-                  },
-                  quantity: 1,
+                  line_items: [
+                    {
+                      price_data: {
+                        currency: lower(payment.currency),
+                        unit_amount: toStripe(payment.amount, payment.currency),
+                        product_data: { name: payment.description ?? 'Payment' },
+                      },
+                      quantity: 1,
+                    },
+                  ],
+                  restrictions: { completed_sessions: { limit: 1 } },
+                  payment_method_types: [...(payment.linkMethods ?? ['card'])] as 'card'[],
+                  metadata: { paymentId: payment.id },
+                  payment_intent_data: { metadata: { paymentId: payment.id } },
+                  ...(payment.platformFee > 0
+                    ? { application_fee_amount: toStripe(payment.platformFee, payment.currency) }
+                    : {}),
                 },
-              ],
-              restrictions: { completed_sessions: { limit: 1 } },
-              payment_method_types: [...(payment.linkMethods ?? ['card'])] as 'card'[],
-              metadata: { paymentId: payment.id },
-              payment_intent_data: { metadata: { paymentId: payment.id } },
-              ...(payment.platformFee > 0 ? { application_fee_amount: payment.platformFee } : {}),
-            },
-            keyed(payment.accountRef, key),
+                keyed(payment.accountRef, key),
+              ),
+            linkOf(payment),
           ),
-        linkOf(payment),
-      ),
     closeLink: async (payment, key, signal) => {
       const closed = await call(
         signal,

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { RefundSnapshot } from '../../../db/payment/index.ts'
 import type { Gateway, GatewayRefund } from '../gateway.ts'
+import { isWhole, notWhole, toStripe } from './amounts.ts'
 import { call, findIn, keyed, lower, on } from './client.ts'
 
 const statuses: Readonly<Record<string, RefundSnapshot['status']>> = {
@@ -19,7 +20,8 @@ const refundOf =
       return null
     if (asked.externalId !== null && asked.externalId !== refund.id) return null
     if (asked.externalId === null && refund.metadata?.['refundId'] !== asked.id) return null
-    if (refund.amount !== asked.amount || refund.currency !== lower(asked.currency)) return null
+    if (refund.amount !== toStripe(asked.amount, asked.currency) || refund.currency !== lower(asked.currency))
+      return null
     const message = refund.failure_reason ?? 'The bank returned the money'
     return {
       reference: refund.id,
@@ -33,21 +35,23 @@ const refundOf =
 
 export const refunds: Pick<Gateway, 'refund' | 'readRefund'> = {
   refund: (refund, key, signal) =>
-    call(
-      signal,
-      (stripe) =>
-        stripe.refunds.create(
-          {
-            payment_intent: refund.paymentRef,
-            amount: refund.amount,
-            reason: refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer',
-            metadata: { refundId: refund.id },
-            ...(refund.returnsFee ? { refund_application_fee: true } : {}),
-          },
-          keyed(refund.accountRef, key),
+    !isWhole(refund.amount, refund.currency)
+      ? notWhole(refund.currency)
+      : call(
+          signal,
+          (stripe) =>
+            stripe.refunds.create(
+              {
+                payment_intent: refund.paymentRef,
+                amount: toStripe(refund.amount, refund.currency),
+                reason: refund.reason === 'duplicate' ? 'duplicate' : 'requested_by_customer',
+                metadata: { refundId: refund.id },
+                ...(refund.returnsFee ? { refund_application_fee: true } : {}),
+              },
+              keyed(refund.accountRef, key),
+            ),
+          refundOf(refund),
         ),
-      refundOf(refund),
-    ),
   readRefund: (refund, signal) =>
     refund.externalId === null
       ? findIn(
