@@ -41,6 +41,19 @@ describe('the day of a bill in the books', function () {
     expect((await a.balances(a.on('01-01'), today))['2.1.1.01']).to.equal(0)
   })
 
+  it('goes along with the day of issue while it is a draft, unless another one was said', async () => {
+    const lines = [{ description: 'Bread', accountId: await a.account('6.4.03'), amount: 5_000 }]
+    const body = { bookId: a.bookId, payeeName: 'Padaria', kind: 'bill', issuedOn: a.on('03-10'), lines }
+    const { id } = await a.good(a.finance, 'POST', bills, body)
+    const changed = (more: object) => a.good(a.finance, 'PATCH', `${bills}/${id}`, more)
+    // What is due follows the terms as well, once it would be due before.
+    const later = await changed({ issuedOn: a.on('05-10') })
+    expect(later).to.include({ postingOn: a.on('05-10') })
+    expect(later.installments.map(({ dueOn }: Parsed) => dueOn)).to.deep.equal([a.on('06-09')])
+    expect(await changed({ postingOn: a.on('06-01') })).to.include({ postingOn: a.on('06-01') })
+    expect(await changed({ issuedOn: a.on('05-11') })).to.include({ postingOn: a.on('06-01') })
+  })
+
   it('is not before that of its posting where it is void: the tax of a month that is not over', async () => {
     const { today } = a.house
     const payableTax = {

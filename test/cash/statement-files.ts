@@ -9,12 +9,16 @@ export const ofxFile = (
   {
     balance,
     to,
+    end,
     account = '12345-6',
     bank = '0341',
     encoding = 'latin1',
   }: {
     balance: string
+    /** The day of the balance. */
     to: string
+    /** The last day of the lines, where the file says one. */
+    end?: string
     account?: string
     bank?: string
     encoding?: 'latin1' | 'utf8'
@@ -42,6 +46,7 @@ export const ofxFile = (
         `<MEMO>${memo}`,
         '</STMTTRN>',
       ]),
+      ...(end === undefined ? [] : [`<DTEND>${plain(end)}`]),
       '</BANKTRANLIST>',
       `<LEDGERBAL><BALAMT>${balance}<DTASOF>${plain(to)}</LEDGERBAL>`,
       '</STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>',

@@ -427,6 +427,69 @@ describe('statements of a bank', function () {
     expect((await a.taken(whole)).counts).to.include({ added: 1 })
   })
 
+  it('do not take the balance of another day for that of their last one', async () => {
+    const a = await openBank([], 100_000)
+    const { on, finance, post } = a
+    const line = (day: string, amount: string) => ({ on: on(day), amount, id: day, memo: `LINE ${day}` })
+    // Downloaded two days after the end, when 50.00 more had gone.
+    const early = ofxFile([line('09-03', '-10.00')], { balance: '940.00', to: on('09-12'), end: on('09-10') })
+    const first = await a.taken(early)
+    expect(first).to.include({ to: on('09-10'), openingBalance: null, closingBalance: null })
+    // Of a day within: 20.00 came after it.
+    const late = ofxFile([line('09-11', '-50.00'), line('09-14', '20.00')], {
+      balance: '940.00',
+      to: on('09-12'),
+      end: on('09-15'),
+    })
+    const second = await a.taken(late)
+    expect(second).to.include({ to: on('09-15'), closingBalance: null })
+    // Nothing moved between the balance and the end.
+    const quiet = await a.taken(
+      ofxFile([line('09-16', '5.00')], { balance: '965.00', to: on('09-17'), end: on('09-20') }),
+    )
+    expect(quiet).to.include({ to: on('09-20'), openingBalance: 96_000, closingBalance: 96_500 })
+    const fees = await a.account('8.2')
+    for (const { id, amount } of await a.lines(`cashAccountId=${a.bankId}`)) {
+      const [status, reply] = await a.match(id, [{ book: { accountId: fees, amount, description: 'Fee' } }])
+      expect(status, JSON.stringify(reply)).to.equal(200)
+    }
+    expect((await a.step(first.id, 'reconcile'))[1]).to.include({ code: 'validation_failed' })
+    expect((await a.step(first.id, 'reconcile', { closingBalance: 99_000 }))[0]).to.equal(200)
+    expect((await a.step(second.id, 'reconcile', { closingBalance: 96_000 }))[0]).to.equal(200)
+    expect((await post(finance, 'POST', `cash/bank-statements/${quiet.id}/reconcile`, {}))[0]).to.equal(200)
+  })
+
+  it('are not deleted while another counts on their lines', async () => {
+    const a = await openBank()
+    const { on, finance, good, refused } = a
+    const dated = (...days: number[]) =>
+      days.map((day) => ({ on: on(`09-0${day}`), amount: `${day}.00`, id: `L${day}`, memo: `LINE ${day}` }))
+    const first = await a.taken(ofxFile(dated(2, 3, 4), { balance: '1009.00', to: on('09-04') }))
+    const second = await a.taken(ofxFile(dated(4, 5), { balance: '1014.00', to: on('09-05') }))
+    expect(second.counts).to.include({ added: 1, known: 1 })
+    const third = await a.taken(ofxFile(dated(6), { balance: '1020.00', to: on('09-06') }))
+    const other = { opening: 101_400, closing: 102_000, from: on('09-06'), to: on('09-06') }
+    const fourth = await a.taken(cnabFile([{ on: on('09-06'), amount: 600, text: 'LINE 6' }], other), {
+      format: 'cnab240',
+    })
+    expect(fourth.counts).to.include({ added: 0, leftOut: 1 })
+    const path = (id: string) => `cash/bank-statements/${id}`
+    for (const [id, later] of [
+      [first.id, second.id],
+      [third.id, fourth.id],
+    ]) {
+      const [status, reply] = await a.post(finance, 'DELETE', path(id))
+      expect([status, reply.code, reply.errors?.[0]?.message]).to.deep.equal([422, 'in_use', later])
+    }
+    expect(await a.lines(`cashAccountId=${a.bankId}`)).to.have.length(5)
+    await good(finance, 'DELETE', path(second.id))
+    await good(finance, 'DELETE', path(first.id))
+    expect(await refused(finance, 'GET', path(first.id))).to.deep.equal([404, 'not_found'])
+    // Sent again, the second file brings all of its lines.
+    const again = await a.taken(ofxFile(dated(4, 5), { balance: '1014.00', to: on('09-05') }))
+    expect(again.counts).to.include({ added: 2, known: 0 })
+  })
+
   it('freeze what they prove, until they are opened again: then each side of a transfer is undone once', async () => {
     const a = await openBank()
     const { finance, good, refused, on } = a

@@ -1,6 +1,6 @@
 import { conflict } from '../../../config/errors.ts'
 import { bookOf, installmentsOf, refuseFuture } from '../../documents/index.ts'
-import { assertOpen, refuseProblems } from '../../financial/index.ts'
+import { refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { authorOf, editorsWith } from '../../lib/authors.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
@@ -11,7 +11,7 @@ import type { PayableRecord } from '../models.ts'
 import { checkOrderLines } from '../orders/billing.ts'
 import { namePayee } from '../payee.ts'
 import { lockPayable, note, payableMoves } from '../state.ts'
-import { centerOf, normalNumber, refuseKey, refuseTwin, sumsOf, writeLines } from './create.ts'
+import { centerOf, normalNumber, postingDay, refuseKey, refuseTwin, sumsOf, writeLines } from './create.ts'
 import type { NewPayable } from './create.ts'
 import { checkCodes, refuseSameCodes, reschedule, writeInstallments } from './installments.ts'
 import { problemsOfLines, refuseShapes, withholdingsOf } from './lines.ts'
@@ -81,10 +81,12 @@ const changeDraft = async (
     ? await namePayee(trx, named, { features, countryCode: book.countryCode })
     : { payee: null, terms: { termDays: await termDaysOf(trx, row.supplierId) } }
   const payee = found.payee ?? row
-  if (change.postingOn !== undefined) {
-    refuseFuture(book, change.postingOn, 'postingOn')
-    await assertOpen(trx, book.id, change.postingOn)
-  }
+  // The day of a bill in the books goes along with that of its issue, unless it was another one.
+  const follows = given.issuedOn !== row.issuedOn && row.postingOn === row.issuedOn
+  const postingOn =
+    change.postingOn !== undefined || follows
+      ? await postingDay(trx, book, given.issuedOn, change.postingOn)
+      : row.postingOn
   if (change.lines) refuseProblems(await problemsOfLines(trx, book, given.kind, given.lines))
   const bases = await checkOrderLines(trx, given.lines, payee.supplierId, row.id)
   const gross = sum(given.lines.map(({ amount }) => amount))
@@ -97,8 +99,10 @@ const changeDraft = async (
     [],
   )
   const sums = sumsOf(given.lines, withholdings)
-  const isEqual = sum(given.installments.map(({ amount }) => amount)) === sums.total
-  const wanted = change.installments ?? (isEqual ? given.installments : undefined)
+  const stands =
+    sum(given.installments.map(({ amount }) => amount)) === sums.total &&
+    given.installments.every(({ dueOn, boletoLine, pixCode }) => dueOn >= given.issuedOn || boletoLine || pixCode)
+  const wanted = change.installments ?? (stands ? given.installments : undefined)
   const installments = installmentsOf(
     { total: sums.total, issuedOn: given.issuedOn, termDays: found.terms.termDays },
     wanted?.map(({ dueOn, amount }) => ({ dueOn, amount })),
@@ -134,7 +138,7 @@ const changeDraft = async (
     propertyId: given.propertyId ?? null,
     kind: given.kind,
     issuedOn: given.issuedOn,
-    postingOn: change.postingOn ?? row.postingOn,
+    postingOn,
     costCenterId: centerOf(given.lines),
     notes: given.notes ?? '',
     editedBy: author,

@@ -49,7 +49,7 @@ export type Making = {
 }
 
 /** The day of a bill in the books: the one asked for, else the day of issue where its period is open, else today. */
-const postingDay = async (trx: Trx, book: BookFacts, issuedOn: string, asked: string | undefined): Promise<string> => {
+export const postingDay = async (trx: Trx, book: BookFacts, issuedOn: string, asked?: string): Promise<string> => {
   if (asked !== undefined) {
     refuseFuture(book, asked, 'postingOn')
     await assertOpen(trx, book.id, asked)

@@ -23,6 +23,8 @@ export type ParsedStatement = {
   to: string | null
   opening: number | null
   closing: number | null
+  /** The day of the closing balance, where the file says one. */
+  closingOn?: string | null
   lines: ParsedLine[]
 }
 /** Why a file was not taken in. */

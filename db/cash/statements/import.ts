@@ -118,9 +118,19 @@ const repeated = (lines: readonly Numbered[]): Set<string> => {
   return twice
 }
 
-/** A file that states one balance implies the other: that one less or plus its lines. */
-const balancesOf = ({ opening, closing, lines }: ParsedStatement) => {
-  const total = lines.reduce((sum, { amount }) => sum + amount, 0)
+/**
+ * The balances of a file on its last day; a file that states one implies the other: that one less or plus its lines. A balance of a later day counts money that
+ * the file lacks, one of an earlier day lacks that of lines after it: neither is the closing one.
+ */
+const balancesOf = (
+  { opening, closing: said, closingOn = null, lines }: ParsedStatement,
+  lastOn: string,
+  today: string,
+) => {
+  const within = lines.filter(({ bookedOn }) => bookedOn <= lastOn)
+  const on = closingOn === null || closingOn > today ? lastOn : closingOn
+  const closing = on <= lastOn && within.every(({ bookedOn }) => bookedOn <= on) ? said : null
+  const total = within.reduce((sum, { amount }) => sum + amount, 0)
   return {
     openingBalance: opening ?? (closing === null ? null : closing - total),
     closingBalance: closing ?? (opening === null ? null : opening + total),
@@ -189,11 +199,12 @@ export const importStatement = async (
     `select count(*) as count from bank_statement_line where tenant_id = ? and bank_statement_id = ? and cash_account_id = ? and same_external_id`,
     [contextOf(trx).tenantId, id, statement.cashAccountId],
   )
+  const days = daysOf(parsed, taken, window.today)
   await changeRow(trx, BankStatement, id, {
     status: 'imported',
     importedAt: expression('now()'),
-    ...daysOf(parsed, taken, window.today),
-    ...balancesOf(parsed),
+    ...days,
+    ...balancesOf(parsed, days.lastOn, window.today),
     linesRead: parsed.lines.length,
     linesAdded: added.size,
     linesKnown: taken.length - added.size,

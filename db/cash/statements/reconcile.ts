@@ -165,6 +165,22 @@ export const reopenStatement = async (
   await tellStatement(trx, bankStatementReopened, id)
 }
 
+/**
+ * The latest statement that came after another one and left out lines of it: known ones, or, in another format, those of days that were covered. Without the
+ * first it would lack them. Null where there is none.
+ */
+const heirOf = async (trx: Trx, id: string): Promise<string | null> => {
+  const found = await sqlOne<{ id: string }>(
+    trx,
+    `select k.id from bank_statement s join bank_statement k on k.tenant_id = s.tenant_id and k.cash_account_id = s.cash_account_id and k.id <> s.id
+     where s.tenant_id = ? and s.id = ? and k.imported_at > s.imported_at and case when k.format = s.format then k.lines_known else k.lines_left_out end > 0
+       and exists (select from bank_statement_line l where l.tenant_id = s.tenant_id and l.bank_statement_id = s.id and l.booked_on between k.first_on and k.last_on)
+     order by k.imported_at desc limit 1`,
+    [contextOf(trx).tenantId, id],
+  )
+  return found?.id ?? null
+}
+
 /** Deletes a statement with its lines and its file, as long as no line is matched or ignored: 422 `in_use`, 409 `invalid_transition`. */
 export const deleteStatement = async (trx: Trx, id: string, expected: number | null): Promise<void> => {
   const statement = await lockStatement(trx, id, expected)
@@ -180,6 +196,13 @@ export const deleteStatement = async (trx: Trx, id: string, expected: number | n
     throw unprocessable('in_use', 'Lines of the statement are matched or ignored', [
       { field: 'bankStatementId', message: `${used.length} lines are in use` },
     ])
+  const heir = await heirOf(trx, id)
+  if (heir !== null)
+    throw unprocessable(
+      'in_use',
+      'A statement that came later left out lines that this one brought; delete that first',
+      [{ field: 'bankStatementId', message: heir }],
+    )
   await sql(
     trx,
     `delete from statement_match x using bank_statement_line l where l.tenant_id = ? and l.cash_account_id = ? and l.bank_statement_id = ?

@@ -17,6 +17,27 @@ export type Fact = {
 export type Installment = Scheduled & { documentId: string; closed: number }
 
 /**
+ * Lets the schedules of documents count from days on which money pays them that were before the day of the schedule: it pays installments that the schedule made,
+ * and what was open on those days would count what they pay twice.
+ */
+const replanEarlier = async (
+  trx: Trx,
+  document: Side['document'],
+  documents: readonly { id: string; on: string }[],
+): Promise<void> => {
+  if (documents.length === 0) return
+  await sql(
+    trx,
+    `update ${document}_installment t set versions =
+       (select coalesce(jsonb_agg(v.one order by v.one ->> 'since'), '[]') from jsonb_array_elements(t.versions) as v (one) where v.one ->> 'since' < g."on")
+       || jsonb_build_array((t.versions -> -1) || jsonb_build_object('since', g."on"))
+     from jsonb_to_recordset(cast(? as jsonb)) as g (id uuid, "on" text)
+     where t.tenant_id = ? and t.${document}_id = g.id and t.versions -> -1 ->> 'since' > g."on"`,
+    [JSON.stringify(documents), contextOf(trx).tenantId],
+  )
+}
+
+/**
  * Writes facts, and their sums on installments and documents, in one statement. The caller holds the documents. A sum beyond an amount is 422
  * `amount_exceeds_open`. Answers the documents.
  */
@@ -29,7 +50,7 @@ export const settle = async (
   const columns = sums.map((field) => [field, columnOf(field)] as const)
   const add = columns.map(([, column]) => `${column} = t.${column} + s.${column}`).join(', ')
   const all = columns.map(([, column]) => `sum(${column})::bigint as ${column}`).join(', ')
-  const rows = await sql<{ id: string }>(
+  const rows = await sql<{ id: string; before: string | null }>(
     trx,
     `with f as (select * from jsonb_to_recordset(cast(:facts as jsonb)) as f (place int, installment_id uuid, sum text, type text, source_id uuid, dated_on date, amount bigint)),
      i as (
@@ -38,7 +59,7 @@ export const settle = async (
          .map(([field, column]) => `coalesce(sum(amount) filter (where sum = '${field}'), 0)::bigint as ${column}`)
          .join(', ')} from f group by 1) s
        where t.tenant_id = :tenantId and t.id = s.installment_id
-       returning t.id, t.${document}_id as document_id, ${columns.map(([, column]) => `s.${column}`).join(', ')}),
+       returning t.id, t.${document}_id as document_id, t.versions -> -1 ->> 'since' as since, ${columns.map(([, column]) => `s.${column}`).join(', ')}),
      d as (
        update ${document} t set ${add}, version = t.version + 1
        from (select document_id, ${all} from i group by 1) s
@@ -46,7 +67,8 @@ export const settle = async (
      w as (
        insert into ${document}_fact (${document}_id, installment_id, dated_on, type, source_id, amount)
        select i.document_id, f.installment_id, f.dated_on, f.type, f.source_id, f.amount from f join i on i.id = f.installment_id order by f.place)
-     select id from d`,
+     select d.id, (select to_char(min(f.dated_on), 'YYYY-MM-DD') from i join f on f.installment_id = i.id
+       where i.document_id = d.id and f.amount > 0 and i.since > to_char(f.dated_on, 'YYYY-MM-DD')) as before from d`,
     {
       tenantId: contextOf(trx).tenantId,
       facts: JSON.stringify(
@@ -59,6 +81,11 @@ export const settle = async (
         })),
       ),
     },
+  )
+  await replanEarlier(
+    trx,
+    document,
+    rows.flatMap(({ id, before }) => (before === null ? [] : [{ id, on: before }])),
   )
   return rows.map(({ id }) => id)
 }

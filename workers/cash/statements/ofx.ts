@@ -116,6 +116,7 @@ export const readOfx = (file: string, digits: number): ParsedStatement => {
     to,
     opening: null,
     closing,
+    closingOn: dateOf(ledger.values.get('DTASOF')),
     lines: transactions.map((fields) => lineOf(fields, digits)),
   }
 }
