@@ -196,7 +196,7 @@ const unassign = reservations.act('unassign', {
 const move = reservations.act('move', {
   summary: 'Move an in-house guest to another unit',
   description:
-    'At once, and the old unit is dirty; `from` a later night promises the unit for then. Another type takes its own nights, and the price stays.',
+    'At once, and the old unit is dirty; `from` a later night promises the unit for then. Another type takes its own nights, and the price stays. A unit that was added to the guest, as the other beds of a room are, is taken in, and none is left.',
   errors: [
     'invalid_transition',
     'override_not_permitted',

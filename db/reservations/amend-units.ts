@@ -77,8 +77,9 @@ const reshapeUnits = async (
   await sql(
     trx,
     `select u.id from unit u where u.id in (select a.unit_id from unit_assignment a
-       where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) order by u.id for no key update`,
-    [id],
+       where a.reservation_id = ? and a.status in ('proposed', 'locked', 'occupied')) or u.unit_pool_id = any(?::uuid[]) order by u.id for no key update`,
+    // A guest in the house may come into any of them, and units are locked in one order.
+    [id, isInHouse && !sameType ? pools.map((one) => one.poolId) : []],
   )
   const taken = departure > before.departure ? await stayOn(trx, id, before.departure, departure, allowMove) : []
   // An assignment that began with the stay begins with it still. An occupied unit keeps the day on which the guest came into it.
@@ -131,7 +132,6 @@ export type Rehoused = {
 type Inside = {
   id: string
   unitId: string
-  reservationId: string
   propertyId: string
   startsOn: string
   poolId: string
@@ -145,7 +145,7 @@ type Inside = {
 const insideOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: string) =>
   sql<Inside>(
     trx,
-    `select a.id, a.unit_id, a.reservation_id, u.property_id, a.starts_on, u.unit_pool_id as pool_id, coalesce(s.quantity, 0) as taken
+    `select a.id, a.unit_id, u.property_id, a.starts_on, u.unit_pool_id as pool_id, coalesce(s.quantity, 0) as taken
      from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
      left join unit_type_pool s on s.tenant_id = u.tenant_id and s.unit_type_id = ? and s.unit_pool_id = u.unit_pool_id
      where a.reservation_id = ? and a.status = 'occupied' and a.ends_on > ?::date order by a.starts_on, a.id`,
@@ -156,7 +156,12 @@ const insideOf = (trx: Trx, reservationId: string, cut: string, unitTypeId: stri
  * The units that a guest leaves where the new type takes fewer of a pool: those that were added last. 409 `unit_conflict` where they were taken together, as the
  * beds of a room are: nothing says which of them the guest keeps.
  */
-const leaveAdded = async (trx: Trx, inside: readonly Inside[], date: string, businessDate: string): Promise<void> => {
+const leaveAdded = async (
+  trx: Trx,
+  reservationId: string,
+  inside: readonly Inside[],
+  { date, businessDate }: { date: string; businessDate: string },
+): Promise<void> => {
   const left = inside.filter(({ poolId, taken }, index) => {
     const before = inside.slice(0, index).filter((one) => one.poolId === poolId).length
     return taken > 0 && before >= taken
@@ -167,7 +172,7 @@ const leaveAdded = async (trx: Trx, inside: readonly Inside[], date: string, bus
     throw conflict('unit_conflict', 'The guest is in more units than the type takes')
   if (date > businessDate)
     throw conflict('unit_conflict', 'The guest is in units that were added; change the stay on the day they are left')
-  await leaveUnits(trx, left, businessDate)
+  await leaveUnits(trx, reservationId, left, businessDate)
 }
 
 /** Ends the rows of units that the nights of a guest in the house are no longer sold as, so that another unit follows. Answers whether there are some. 409 `unit_conflict`. */
@@ -180,7 +185,7 @@ const leaveUnfit = async (
   if (changed === undefined) return false
   const { date, unitTypeId } = changed
   const inside = await insideOf(trx, reservationId, date, unitTypeId)
-  await leaveAdded(trx, inside, date, businessDate)
+  await leaveAdded(trx, reservationId, inside, { date, businessDate })
   const unfit = inside.filter(({ taken }) => taken === 0)
   if (unfit.length === 0) return false
   // A guest who came in today is moved by hand: the row of a unit has at least its first day.

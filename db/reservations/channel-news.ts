@@ -53,13 +53,17 @@ export const changeBooker = async (
 ): Promise<BookingRow> => {
   const { before, after } = revisions
   const booker = newBooker(revisions)
-  const email = booker ? (booker.email ?? null) : (after.booker?.email ?? before.booker?.email ?? null)
-  if (!booker && email === (before.booker?.email ?? null)) return booking
+  const known = before.booker?.email ?? null
+  const email = booker ? (booker.email ?? null) : (after.booker?.email ?? known)
+  const indexOf = (address: string | null) => (address === null ? null : blindIndex(trx, 'email', address))
+  // Another address of a booker whom the desk has named since says nothing of theirs.
+  const isTheirs = (booking.emailIndex?.toString('hex') ?? null) === (indexOf(known)?.toString('hex') ?? null)
+  if (!booker && (email === known || !isTheirs)) return booking
   const bookerGuestId = booker ? await createBooker(trx, booking.language, booker) : booking.bookerGuestId
   const written = await sqlOne<BookingRow>(
     trx,
     `update booking set booker_guest_id = ?, email_index = ?, guest_tokens_valid_from = now(), version = version + 1 where id = ? returning *`,
-    [bookerGuestId, email === null ? null : blindIndex(trx, 'email', email), booking.id],
+    [bookerGuestId, indexOf(email), booking.id],
   )
   if (!written || !booker) return written ?? booking
   await emit(trx, bookingChanged, {

@@ -27,7 +27,7 @@ export const retaxed = (rules: readonly TaxRule[], { taxes }: { taxes: Taxes }, 
   )
 }
 
-/** Numbers of nights that are paid for and come before each night. Waived ones are never charged, nor are their taxes. */
+/** The number of nights that are paid for before each night. Waived ones are never charged, nor are their taxes. */
 export const taxPlaces = (
   dates: readonly string[],
   nights: ReadonlyMap<string, Pick<ReservationNightRow, 'status'>>,

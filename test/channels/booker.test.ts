@@ -81,6 +81,27 @@ describe('The booker of a booking that its channel modifies', () => {
     expect((await read(id)).booker.guestId).to.equal(other)
     await deliver({ ...modified, revision: 3, notes: 'Late' })
     expect((await read(id)).booker.guestId).to.equal(other)
+    await house.inHouse((trx) => sql(trx, `update booking set guest_tokens_valid_from = null where id = ?`, [id]))
+    await deliver({ ...modified, revision: 4, booker: { name: 'Ana Clara Souza', email: 'ana@other.example' } })
+    expect((await read(id)).booker.guestId).to.equal(other)
+    expect(await endsTokens(id)).to.equal(false)
+  })
+
+  it('is found by the address that the channel says by now', async () => {
+    const id = await deliver({})
+    const indexOf = async () =>
+      (
+        await house.inHouse((trx) =>
+          sqlOne<{ index: string }>(trx, `select encode(email_index, 'hex') as index from booking where id = ?`, [id]),
+        )
+      )?.index
+    const [guestId, index] = [(await read(id)).booker.guestId, await indexOf()]
+    await deliver({ ...modified, revision: 2, booker: { name: 'Ana Clara Souza', email: 'ana@other.example' } })
+    expect((await read(id)).booker.guestId).to.equal(guestId)
+    expect(await indexOf())
+      .to.be.a('string')
+      .and.not.to.equal(index)
+    expect(await endsTokens(id)).to.equal(true)
   })
 
   it('keeps the guests that a room names, and is one of them by name', async () => {

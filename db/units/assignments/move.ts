@@ -4,7 +4,7 @@ import type { Trx } from '../../lib/connection.ts'
 import type { UnitRow } from '../../rows.ts'
 import type { Task } from '../housekeeping-tasks/read.ts'
 import { createTasks } from '../housekeeping-tasks/create.ts'
-import { skipHeld } from '../housekeeping-tasks/moves.ts'
+import { skipHeld, skipService } from '../housekeeping-tasks/moves.ts'
 import { tellAssigned } from '../stay-events.ts'
 import { holdUnit } from '../unit-conditions.ts'
 import { clearUnits } from './clear.ts'
@@ -72,6 +72,24 @@ const isAddition = (here: readonly Row[], unitId: string): boolean =>
       here.some((other) => other.status === 'occupied' && other.poolId === row.poolId),
   )
 
+/** The service of the day that a guest wanted no more, who has not left after all. */
+const serveAgain = async (
+  trx: Trx,
+  unitIds: readonly string[],
+  { reservationId, businessDate }: Pick<Returning, 'reservationId' | 'businessDate'>,
+): Promise<void> => {
+  const skipped = await sql<Pick<Task, 'unitId' | 'kind'>>(
+    trx,
+    `select distinct unit_id, kind from housekeeping_task where unit_id = any(?::uuid[]) and date = ?::date and kind in ('stayover', 'turndown')
+       and reservation_id = ? and skip_reason = 'not_needed'`,
+    [unitIds, businessDate, reservationId],
+  )
+  await createTasks(
+    trx,
+    skipped.map(({ unitId, kind }) => ({ unitId, date: businessDate, kind, reservationId })),
+  )
+}
+
 /**
  * Gives a guest in the house another unit from a night on: at once where that is the business date, and the old unit is dirty; else the unit is promised for
  * those nights. A unit that is added to the guest's is taken in, and none is left. The reservation is locked. 409 `unit_conflict`; 422 `unit_occupied` where the guest before has not left, `unit_type_mismatch` where the stay
@@ -134,6 +152,7 @@ export const moveUnit = async (
     trx,
     left.map((row) => ({ unitId: row.unitId, date: businessDate, kind: 'departure' as const, reservationId })),
   )
+  await skipService(trx, reservationId, { unitIds: left.map((row) => row.unitId), date: businessDate })
   await announceOccupancy(trx, 'vacant', left)
   const [house] = rows
   if (isNow && house)
@@ -257,5 +276,6 @@ export const reoccupy = async (
     )
     if (tasks.length > 0) await skipHeld(trx, tasks, await holdUnit(trx, unitId), 'not_needed')
   }
+  await serveAgain(trx, unitIds, { reservationId, ...days })
   await announceOccupancy(trx, 'occupied', rows)
 }

@@ -4,6 +4,7 @@ import { contextOf, later, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emitAll } from '../../lib/events.ts'
 import { createTasks } from '../housekeeping-tasks/create.ts'
+import { skipService } from '../housekeeping-tasks/moves.ts'
 import { tellUnassigned } from '../stay-events.ts'
 import { holdUnits, stateOf, writeConditions } from '../unit-conditions.ts'
 import type { Condition } from '../unit-conditions.ts'
@@ -184,6 +185,7 @@ export const vacate = async (
     rows.map(({ unitId }) => ({ unitId, date: businessDate, kind: 'departure' as const, reservationId })),
   )
   await Promise.all([
+    skipService(trx, reservationId, { unitIds: rows.map((row) => row.unitId), date: businessDate }),
     sql(
       trx,
       `update unit_assignment set status = 'released' where reservation_id = ? and status in ('proposed', 'locked')`,
@@ -198,20 +200,21 @@ export const vacate = async (
 /** A guest in the house leaves some of their units today: these are vacant and dirty, with a departure task each. The rows and units are locked. */
 export const leaveUnits = async (
   trx: Trx,
-  rows: readonly (Held & { reservationId: string })[],
+  reservationId: string,
+  rows: readonly Held[],
   businessDate: string,
 ): Promise<void> => {
   await endOccupied(trx, rows, businessDate)
   await createTasks(
     trx,
-    rows.map(({ unitId, reservationId }) => ({
-      unitId,
-      date: businessDate,
-      kind: 'departure' as const,
-      reservationId,
-    })),
+    rows.map(({ unitId }) => ({ unitId, date: businessDate, kind: 'departure' as const, reservationId })),
   )
-  await announceOccupancy(trx, 'vacant', rows)
+  await skipService(trx, reservationId, { unitIds: rows.map((row) => row.unitId), date: businessDate })
+  await announceOccupancy(
+    trx,
+    'vacant',
+    rows.map((row) => ({ ...row, reservationId })),
+  )
 }
 
 /** Ends occupied rows today and leaves their units dirty. The rows and units are locked. */

@@ -34,8 +34,8 @@ export const staysToTakeIn = async (trx: Trx, propertyId: string): Promise<strin
   (
     await sql<{ id: string }>(
       trx,
-      `select id from reservation where property_id = ? and status = 'checked_in' and id in (
-         select reservation_id from unit_assignment where status in ('proposed', 'locked')) order by id`,
+      `select r.id from reservation r where r.property_id = ? and r.status = 'checked_in' and exists (
+         select from unit_assignment a where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status in ('proposed', 'locked')) order by r.id`,
       [propertyId],
     )
   ).map((row) => row.id)

@@ -3,7 +3,7 @@ import type { TaskKind } from '../../../config/housekeeping.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { refuseArchived } from '../../lib/locked-property.ts'
-import { holdUnit, writeConditions } from '../unit-conditions.ts'
+import { holdUnit, holdUnits, writeConditions } from '../unit-conditions.ts'
 import type { Condition, HeldUnit } from '../unit-conditions.ts'
 import { cleaningKinds, emitTasks, insertTasks } from './create.ts'
 import type { Task } from './read.ts'
@@ -183,6 +183,28 @@ export const skipLeft = async (trx: Trx, unitId: string): Promise<void> => {
     [unitId],
   )
   if (tasks.length > 0) await skipHeld(trx, tasks, await holdUnit(trx, unitId), 'not_needed')
+}
+
+/** Skips the service of a day for guests who have left some units, also where it was begun: the departure is cleaned. The caller holds the units. */
+export const skipService = async (
+  trx: Trx,
+  reservationId: string,
+  { unitIds, date }: { unitIds: readonly string[]; date: string },
+): Promise<void> => {
+  const tasks = await sql<Task>(
+    trx,
+    `select * from housekeeping_task where reservation_id = ? and unit_id = any(?::uuid[]) and date = ?::date and kind in ('stayover', 'turndown')
+       and status in ('open', 'started') order by id for no key update`,
+    [reservationId, unitIds, date],
+  )
+  if (tasks.length === 0) return
+  for (const unit of await holdUnits(trx, unitIds))
+    await skipHeld(
+      trx,
+      tasks.filter((task) => task.unitId === unit.id),
+      unit,
+      'not_needed',
+    )
 }
 
 /** Skips locked tasks of a locked unit; cleaning that was begun leaves it dirty. */
