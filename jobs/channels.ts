@@ -1,4 +1,4 @@
-import { Day, List, Obj, OneOf, Uuid } from '../config/schema.ts'
+import { Bool, Day, List, Obj, OneOf, Opt, Uuid } from '../config/schema.ts'
 import { daily, every, job } from './job.ts'
 import type { Job, Schedule } from './job.ts'
 
@@ -18,6 +18,8 @@ export const markDirty = job({
     /** Nights, both included. */
     from: Day,
     to: Day,
+    /** The change may have closed sales by itself, as a plan that is archived: its push does not wait. */
+    closes: Opt(Bool),
   }),
   retry: 'internal',
 })

@@ -102,6 +102,7 @@ type Change = {
   to: string
   unitTypeIds: readonly string[]
   unitPoolIds: readonly string[]
+  closes?: boolean | undefined
 }
 
 /** Tells whether the change closes units at the channel on any of the nights; if not, the push may wait. */
@@ -198,6 +199,7 @@ const markOne = async (
     changedAt,
   )
   const closes =
+    change.closes === true ||
     property.status !== 'live' ||
     (kinds.includes('availability') && (await closesUnits(trx, catalogue, stretches, buffer))) ||
     (kinds.includes('rates') && (await isStopped(trx, property.id, from, to)))

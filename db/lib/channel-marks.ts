@@ -15,6 +15,8 @@ export type Dirty = {
   to?: string
   unitTypeIds?: readonly string[]
   unitPoolIds?: readonly string[]
+  /** It may close sales by itself: no stop of sales and no lack of units says so. */
+  closes?: boolean
 }
 
 // Names that do not fit a payload stand for all.
@@ -33,12 +35,13 @@ export const requestMarks = async (trx: Trx, dirty: Dirty): Promise<void> => {
     to,
     unitTypeIds: atMost(dirty.unitTypeIds, 50),
     unitPoolIds: atMost(dirty.unitPoolIds, 20),
+    ...(dirty.closes ? { closes: true } : {}),
   })
 }
 
-/** Prices or restrictions of some days; one of no type is of all. */
+/** Prices or restrictions of some days; one of no type is of all. A price that is taken away closes its day. */
 export const ratesOf = (
-  cells: readonly { unitTypeId?: string | null; date: string }[],
+  cells: readonly { unitTypeId?: string | null; date: string; kind?: string; after?: unknown }[],
 ): Omit<Dirty, 'propertyId'> | 'nothing' => {
   const dates = cells.map((cell) => cell.date).sort()
   const [from, to] = [dates[0], dates.at(-1)]
@@ -49,5 +52,6 @@ export const ratesOf = (
     from,
     to,
     unitTypeIds: [...typeIds].filter((id) => id !== null && !typeIds.has(null)) as string[],
+    closes: cells.some(({ kind, after }) => kind === 'price' && after === null),
   }
 }

@@ -76,4 +76,11 @@ export {
   readPromoCode,
 } from './terms/promo-codes.ts'
 export { promoCodeInvalid, redeemPromoCode, retakePromoCode, returnPromoCode } from './terms/promo.ts'
-export { changeTaxRule, createTaxRule, deleteTaxRule, listTaxRules, readTaxRule } from './terms/tax-rules.ts'
+export {
+  changeTaxRule,
+  createTaxRule,
+  deleteTaxRule,
+  keepTaxRules,
+  listTaxRules,
+  readTaxRule,
+} from './terms/tax-rules.ts'

@@ -8,7 +8,7 @@ import { contextOf, preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { blockAgainst, sealWords } from '../guests/index.ts'
-import { checkSellable } from '../properties/index.ts'
+import { checkSellable, keepTaxRules } from '../properties/index.ts'
 import type { SaleProperty, Sellable } from '../properties/index.ts'
 import type { BookingRow } from '../rows.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
@@ -82,6 +82,10 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
       promoCode: claims.promoCode,
       property,
     }),
+    keepTaxRules(
+      trx,
+      claims.rooms.flatMap(({ taxRules }) => taxRules.map(({ taxRuleId }) => taxRuleId)),
+    ),
   ] as const
   for (const one of asked) one.catch(() => {})
   await asked[0]
@@ -90,6 +94,7 @@ export const holdStay = async (trx: Trx, request: HoldRequest): Promise<Held> =>
   request.judgeNew?.()
   judgeHolds(await asked[2])
   const sellable = await asked[3]
+  await asked[4]
   const number = words.booker.document?.number ?? null
   if ((await blockAgainst(trx, propertyId, { documentNumber: number })) === 'refuse')
     throw unprocessable('booking_refused', 'This booking cannot be made online; contact the property')

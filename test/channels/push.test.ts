@@ -5,6 +5,9 @@ import { goLive, suspendProperty } from '../../db/properties/house/properties/st
 import { readConnection } from '../../db/channels/connections.ts'
 import { activateConnection, disconnect, pauseConnection } from '../../db/channels/lifecycle.ts'
 import { priceStay } from '../../db/properties/sale/quote.ts'
+import { archiveRatePlan } from '../../db/properties/rates/rate-plans/status.ts'
+import { changeRatePlan } from '../../db/properties/rates/rate-plans/change.ts'
+import { createRateChange } from '../../db/properties/rates/rate-changes.ts'
 import { writePrices } from '../../db/properties/rates/rate-cells.ts'
 import { searchOffers } from '../../db/properties/sale/search.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
@@ -255,5 +258,29 @@ describe('What a channel is told', function () {
     await sell(26)
     await settle()
     expect((await account.look()).log).to.have.length(log.length)
+  })
+
+  it('of a price that is taken away, and of a plan that is archived, waits no longer than a stop of sales', async () => {
+    const { account } = await connect(house, simulator)
+    await price(14, 24_000)
+    await price(15, 24_000)
+    await settle()
+    const closed = async (rate: string, day: number) =>
+      (await account.look()).days[`${rate}|${house.day(day)}`]?.restrictions?.stopSell
+    const { ratePlanId, saverPlanId, propertyId, inHouse } = house
+    expect([await closed('STE|BAR', 14), await closed('DBL|NRF', 14)]).to.deep.equal([false, false])
+    await inHouse((trx) =>
+      changeRatePlan(trx, ratePlanId, { unitTypes: [{ unitTypeId: house.unitTypeId, standardAmount: null }] }),
+    )
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    expect(await closed('STE|BAR', 14), 'a type that a plan has lost').to.equal(true)
+    const cell = { ratePlanIds: [ratePlanId], unitTypeIds: [house.unitTypeId], from: house.day(14), to: house.day(14) }
+    await inHouse((trx) => createRateChange(trx, { propertyId, note: '', items: [{ ...cell, amount: null }] }))
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    expect(await closed('DBL|BAR', 14), 'a price that is gone').to.equal(true)
+    expect(await closed('DBL|NRF', 15)).to.equal(false)
+    await inHouse((trx) => archiveRatePlan(trx, saverPlanId))
+    await drain({ kinds: ['channels.mark-dirty', 'channels.push'] })
+    expect(await closed('DBL|NRF', 15), 'a plan that is archived').to.equal(true)
   })
 })

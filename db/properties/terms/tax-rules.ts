@@ -4,7 +4,7 @@ import type { FieldError } from '../../../config/errors.ts'
 import { taxRuleChanged, taxRuleCreated, taxRuleDeleted } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
 import { todayIn } from '../../../config/time.ts'
-import { sql, sqlOne } from '../../lib/connection.ts'
+import { prepared, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, sentFields } from '../../lib/events.ts'
 import type { ChangedField } from '../../lib/events.ts'
@@ -169,8 +169,12 @@ const announce = async (
   })
 }
 
+/** Waits for quotes with the rule that are just being booked, so that their stays are seen. */
+const holdAlone = (trx: Trx, id: string) => sql(trx, `select 1 from tax_rule where id = ? for update`, [id])
+
 /** Changes a rule: all of an unused one, name and end of one that was applied. The caller holds its row. */
 export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange): Promise<void> => {
+  await holdAlone(trx, id)
   const rule = await readTaxRule(trx, id)
   const property = await lockForChange(trx, rule.propertyId)
   if (fieldsOf(change).length === 0) return
@@ -193,8 +197,22 @@ export const changeTaxRule = async (trx: Trx, id: string, change: TaxRuleChange)
   await announce(trx, changed, taxRuleChanged, version, sentFields(sent, rule))
 }
 
+/** Keeps the rules whose taxes are in the price of a quote until the transaction ends. 422 `quote_invalid` where one was deleted since. */
+export const keepTaxRules = async (trx: Trx, ids: readonly string[]): Promise<void> => {
+  const wanted = [...new Set(ids)]
+  if (wanted.length === 0) return
+  const found = await prepared(trx, `select id from tax_rule where id = any(?::uuid[]) order by id for key share`, [
+    wanted,
+  ])
+  if (found.length < wanted.length)
+    throw unprocessable('quote_invalid', 'A tax of this quote is charged no more; ask for a new one', [
+      { field: 'quote', message: 'has a tax that is charged no more' },
+    ])
+}
+
 /** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */
 export const deleteTaxRule = async (trx: Trx, id: string): Promise<TaxRuleRecord> => {
+  await holdAlone(trx, id)
   const rule = await readTaxRule(trx, id)
   await lockForChange(trx, rule.propertyId)
   if (await wasApplied(trx, rule)) throw unprocessable('in_use', 'The rule was applied to stays; end it by validTo')

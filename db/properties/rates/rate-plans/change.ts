@@ -116,7 +116,8 @@ export const changeRatePlan = async (trx: Trx, id: string, change: PlanChange): 
     trx,
     kept.filter((cell) => still.has(cell.unitTypeId)),
   )
-  await changePortal(trx, plan.propertyId)
+  // Other types, days or channels may leave some days without a price.
+  await changePortal(trx, plan.propertyId, { kind: 'all', closes: true })
   await emit(trx, ratePlanChanged, {
     propertyId: plan.propertyId,
     id,

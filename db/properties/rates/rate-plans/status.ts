@@ -11,7 +11,7 @@ import { RatePlan, readRatePlan, ratePlanLifecycle } from './read.ts'
 import type { PlanRecord } from './read.ts'
 
 const announce = async (trx: Trx, plan: PlanRecord, event: typeof ratePlanArchived, version: number) => {
-  await changePortal(trx, plan.propertyId)
+  await changePortal(trx, plan.propertyId, { kind: 'all', closes: event === ratePlanArchived })
   await emit(trx, event, {
     propertyId: plan.propertyId,
     id: plan.id,
