@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { hashingThreads, hashPassword } from '../../db/auth/hashing.ts'
 import { threads } from '../../db/auth/threads.ts'
 import { built } from '../support/built.ts'
+import { until } from '../support/until.ts'
 import { hashAsInProduction, verifies } from './hashing-work.ts'
 
 const parameters = { memoryCost: 64, timeCost: 1, parallelism: 1 }
@@ -57,11 +58,16 @@ describe('the threads that hash', () => {
 
   it('end once nobody has asked for the time that was said, and are replaced', async () => {
     const file = new URL('./mortal-thread.js', import.meta.url)
-    const own = threads<{ text: string }, number>({ most: 1, file, heapMb: 32, idleMs: 100 })
+    const own = threads<{ text: string }, number>({ most: 1, file, heapMb: 32, idleMs: 1_000 })
     const first = await own({ text: 'which' })
     expect(await own({ text: 'which' })).to.equal(first)
-    await wait(400)
-    expect(await own({ text: 'which' })).to.be.greaterThan(first)
+    await until(
+      async () => {
+        await wait(1_200)
+        return (await own({ text: 'which' })) > first
+      },
+      { what: 'another thread' },
+    )
   })
 
   it('hold no process that has nothing else to do, and are waited for by one that has', async function () {

@@ -53,9 +53,8 @@ describe('the end of a worker', function () {
     })
     const first = await startWorkers({ queues: { payments: 5 }, processors: [each] })
     const [quickId, stuckId] = [await ask(call, { key: quick }), await ask(call, { key: stuck })]
-    await until(
-      async () => (await rowOf(quickId))?.status === 'running' && (await rowOf(stuckId))?.status === 'running',
-    )
+    await until(() => letGo.has(quick) && letGo.has(stuck))
+    for (const id of [quickId, stuckId]) expect((await rowOf(id))?.status).to.equal('running')
     const ended = first.stop({ deadlineMs: 2_500 })
     letGo.get(quick)?.()
     await ended
