@@ -6,7 +6,8 @@ export const up = async (knex: Knex) => {
   await knex.raw(`alter table gateway_account disable trigger user`)
   await knex.raw(`update gateway_account set ended_at = updated_at where status = 'disconnected'`)
   await knex.raw(`alter table gateway_account enable trigger user`)
+  // A process of before ends an account without it.
   await knex.raw(
-    `alter table gateway_account add constraint gateway_account_ended check ((status = 'disconnected') = (ended_at is not null))`,
+    `alter table gateway_account add constraint gateway_account_ended check (ended_at is null or status = 'disconnected')`,
   )
 }
