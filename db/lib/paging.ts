@@ -101,6 +101,16 @@ const aloneIn = ({ text }: Part): Counted | undefined => {
   return table === '' ? undefined : { list: table as Counted['list'], as }
 }
 
+/** Words of an order that name no column. */
+const orderWords = new Set(['asc', 'desc', 'nulls', 'first', 'last', 'is', 'not', 'null', 'true', 'false', 'and', 'or'])
+
+/** Tells if an order names nothing but columns of the tables that a list is of, by their aliases. */
+const isOrderOf = ({ text }: Part, order: string): boolean =>
+  [...order.replaceAll(/'[^']*'/g, '').matchAll(/(?:\b([a-z]\w*)\.)?"?\b([a-z]\w*)\b"?(\()?/gi)].every(
+    ([, alias, name = '', call]) =>
+      alias === undefined ? call !== undefined || orderWords.has(name) : new RegExp(`\\b${alias}\\b`).test(text),
+  )
+
 type Asked = {
   counted: Counted | undefined
   source: Part
@@ -213,12 +223,26 @@ export const readPage = async <Row>(
   const bound = [...source.values, ...given.values]
   const offset = (paging.page - 1) * paging.limit
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
-  const { text, values } = around({
-    text: `select ${head.text} from ${source.text} ${joins} where ${given.text} order by ${order} ${place}`,
-    values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
-  })
+  const rowsFrom = `from ${source.text} ${joins} where ${given.text}`
+  const of = counted ?? aloneIn(source)
+  // What is shown beside the rows of the pages before is not read.
+  const keys =
+    offset > 0 && of && /\bselect\b|\bjoin\b/i.test(`${head.text} ${joins}`) && isOrderOf(source, order)
+      ? ` and ${of.as}.id = any(array(select ${of.as}.id from ${source.text} where ${given.text} order by ${order} ${place}))`
+      : null
+  const { text, values } = around(
+    keys === null
+      ? {
+          text: `select ${head.text} ${rowsFrom} order by ${order} ${place}`,
+          values: [...head.values, ...bound, ...(offset === 0 ? [] : [offset])],
+        }
+      : {
+          text: `select ${head.text} ${rowsFrom}${keys} order by ${order}`,
+          values: [...head.values, ...bound, ...bound, offset],
+        },
+  )
   const count = known ??
-    totalOf(trx, { counted: counted ?? aloneIn(source), source, conditions, days, facts }) ?? {
+    totalOf(trx, { counted: of, source, conditions, days, facts }) ?? {
       text: `select count(*) as total from ${source.text} where ${given.text}`,
       values: bound,
     }

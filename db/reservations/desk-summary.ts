@@ -2,7 +2,7 @@ import { preparedOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { countsOfNight, overbookedNights, presentDayOf } from '../units/index.ts'
 import { hasFlag } from './flags.ts'
-import { conditionOf, propertyOf } from './front-desk.ts'
+import { conditionOf, countedOn, propertyOf } from './front-desk.ts'
 import type { Day, DeskList } from './front-desk.ts'
 
 type Counts = Record<
@@ -41,12 +41,12 @@ export const readDeskSummary = async (trx: Trx, propertyId: string, asked: strin
   const day: Day = { propertyId, today, date: asked ?? today }
   const { date } = day
   const [arriving, leaving, inHouse] = [isIn('arrivals', day), isIn('departures', day), isIn('in-house', day)]
+  const counted = countedOn(day)
   const counts = (await preparedOne<Counts>(
     trx,
     `with stay as (
        select r.*, ${arriving.text} as arriving, ${leaving.text} as leaving, ${inHouse.text} as in_house
-       from reservation r where r.property_id = ? and (r.status in ('held', 'confirmed', 'checked_in')
-         or r.status = 'checked_out' and (r.check_in_business_date = ?::date or r.check_out_business_date >= ?::date)))
+       from reservation r where ${counted.text})
      select
        count(*) filter (where arriving and r.status = 'confirmed' and r.arrival = ?::date) as arrivals_expected,
        count(*) filter (where arriving and r.status <> 'confirmed') as arrivals_done,
@@ -74,8 +74,8 @@ export const readDeskSummary = async (trx: Trx, propertyId: string, asked: strin
       ...arriving.values,
       ...leaving.values,
       ...inHouse.values,
-      propertyId,
-      ...Array.from({ length: 8 }, () => date),
+      ...counted.values,
+      ...Array.from({ length: 6 }, () => date),
       date,
       today,
       propertyId,

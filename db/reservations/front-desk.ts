@@ -70,6 +70,28 @@ export const conditionOf: Readonly<Record<DeskList, (day: Day) => Part>> = {
           ),
 }
 
+const expectedBy = `select x.id from reservation x where x.property_id = ? and x.status = any(?) and x.arrival <= ?::date`
+
+/**
+ * Arrivals of today are among these, by an index each. Few are confirmed and past their arrival, which PostgreSQL does not know: it would read all stays for
+ * them.
+ */
+const arrivalsOfToday = ({ propertyId, date }: Day): Part =>
+  part(
+    `r.id = any(array(${expectedBy} union all select x.id from reservation x where x.property_id = ? and x.check_in_business_date = ?::date))`,
+    [propertyId, ['confirmed'], date, propertyId, date],
+  )
+
+/** Stays that a day of the house may count: held or confirmed and expected by it, in the house, and those that left on it or later or came and left on it. */
+export const countedOn = ({ propertyId, date }: Day): Part =>
+  part(
+    `r.id = any(array(${expectedBy}
+      union all select x.id from reservation x where x.property_id = ? and x.status = 'checked_in'
+      union all select x.id from reservation x where x.property_id = ? and x.status = 'checked_out' and x.check_in_business_date = ?::date
+      union all select x.id from reservation x where x.property_id = ? and x.status = 'checked_out' and x.check_out_business_date >= ?::date))`,
+    [propertyId, ['held', 'confirmed'], date, propertyId, propertyId, date, propertyId, date],
+  )
+
 /** The statuses with which the day's business with a stay is over. */
 const doneBy: Readonly<Record<DeskList, readonly ReservationRow['status'][]>> = {
   arrivals: ['checked_in', 'checked_out'],
@@ -191,6 +213,7 @@ export const listDesk = async (
       conditions: [
         ofProperty(day),
         conditionOf[list](day),
+        ...(list === 'arrivals' && day.date === day.today ? [arrivalsOfToday(day)] : []),
         ...(flag === undefined ? [] : [part(hasFlag(flag), [])]),
         ...(q === undefined ? [] : [await search(trx, q)]),
       ],

@@ -1,3 +1,4 @@
+import { mostStayNights } from '../../config/limits.ts'
 import { whereOf } from '../lib/conditions.ts'
 import type { Condition } from '../lib/conditions.ts'
 import { sql } from '../lib/connection.ts'
@@ -95,7 +96,9 @@ export const tapeUnassigned = (
      join property y on y.tenant_id = r.tenant_id and y.id = r.property_id
      left join guest g on g.tenant_id = r.tenant_id and g.id = r.primary_guest_id
      cross join lateral (select greatest(r.arrival, ${presentDay('y')}) as day) f
-     where ? and r.property_id = ? and r.status in ('confirmed', 'checked_in') and r.arrival < ?::date and r.departure > greatest(?::date, f.day)
+     where ? and r.id = any(array(select x.id from reservation x
+         where x.property_id = ? and x.arrival < ?::date and x.arrival > ?::date - ${mostStayNights} and x.departure > ?::date))
+       and r.status in ('confirmed', 'checked_in') and r.departure > f.day
        and (?::uuid[] is null or r.unit_type_id = any(?::uuid[]))
        and (select sum(s.quantity) from reservation_night n join unit_type_pool s on s.tenant_id = n.tenant_id and s.unit_type_id = n.unit_type_id
             where n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.status <> 'released' and n.date >= f.day)
@@ -103,5 +106,13 @@ export const tapeUnassigned = (
             where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status in ('proposed', 'locked', 'occupied')
               and a.ends_on > f.day and a.starts_on < r.departure)
      order by r.arrival, r.id limit 1000`,
-    [whereOf(scope, { propertyId: 'r.property_id' }), propertyId, to, from, unitTypeId ?? null, unitTypeId ?? null],
+    [
+      whereOf(scope, { propertyId: 'r.property_id' }),
+      propertyId,
+      to,
+      from,
+      from,
+      unitTypeId ?? null,
+      unitTypeId ?? null,
+    ],
   )

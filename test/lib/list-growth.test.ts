@@ -29,7 +29,7 @@ import { deskOf } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
 import { clientOf } from '../support/client.ts'
-import { brokenTotals, countAnew, wrongTotals } from '../support/counts.ts'
+import { brokenTotals, wrongTotals } from '../support/counts.ts'
 import { makeHouse, timeZone } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makePayables } from '../support/payables.ts'
@@ -39,9 +39,9 @@ import { pay } from '../support/pay.ts'
 import { useWorld } from '../support/world.ts'
 import { makeFirstRows } from './first-rows.ts'
 import { short, untold } from './list-exceptions.ts'
-import { cutsOf, hasSorts, lists, pathOf, queriesOf, sortsIn } from './list-queries.ts'
-import { idOf, makeRows, uncheck } from './made-rows.ts'
-import { changed, grow, originals } from './made-tables.ts'
+import { cutsOf, dayOf, hasSorts, lists, pathOf, queriesOf, sortsIn, wrongPages } from './list-queries.ts'
+import { growTables } from './grown-tables.ts'
+import { idOf } from './made-rows.ts'
 import { readsOf, rowsVisited, visitedIn } from './rows-visited.ts'
 
 /** Rows that are added to each table that grows, and those that a statement may visit for a page of twenty: a quarter of them. */
@@ -111,10 +111,8 @@ describe('Lists and the size of their tables', function () {
           () => [],
           (seen: unknown) => seen as { list: string; tenantId: string }[],
         )
-      expect(
-        found.map((one) => `${one.list} ${one.tenantId}`),
-        list,
-      ).to.deep.equal([`${list} ${ofPlatform.has(list) ? null : house.tenantId}`])
+      const named = found.map((one) => `${one.list} ${one.tenantId}`)
+      expect(named, list).to.deep.equal([`${list} ${ofPlatform.has(list) ? null : house.tenantId}`])
     }
   })
 
@@ -131,22 +129,7 @@ describe('Lists and the size of their tables', function () {
       operator = await signIn(world, await makeSuperuser('N1'))
       person = { token: ownerToken }
       bookId = (await owner.get('financial/books')).body.data[0].id
-      await world.database.admin.transaction(async (trx) => {
-        // The rows are as they should be; what it takes to make them is not what is measured.
-        await sql(trx, `set local session_replication_role = replica`)
-        await uncheck(trx)
-        for (const table of grow)
-          await makeRows(trx, table, {
-            tenantId: house.tenantId,
-            from: 1,
-            until: added + 1,
-            growing: grow,
-            of: { property_id: house.propertyId, book_id: bookId },
-            ...(changed[table] ? { changed: changed[table] } : {}),
-            ...(originals[table] ? { original: originals[table] } : {}),
-          })
-        await countAnew(trx)
-      })
+      await growTables(world.database, { ...house, bookId }, { from: 1, until: added + 1 })
       await rows(`vacuum analyze`)
       const [guest] = await rows<{ id: string }>(`select ${idOf('guest', `'1'`)} as id`)
       guestId = guest!.id
@@ -163,7 +146,8 @@ describe('Lists and the size of their tables', function () {
           const isPlatform = list.path.startsWith('/superuser')
           const tenantId = isPlatform ? null : house.tenantId
           const path = await pathOf(list, house, rows)
-          const get = (query: string) => request('GET', `${path}?limit=20${query}`, isPlatform ? operator : person)
+          const ask = (query: string) => request('GET', `${path}?${query}`, isPlatform ? operator : person)
+          const get = (query: string) => ask(`limit=20${query}`)
           const sorts = hasSorts(list) ? sortsIn(JSON.stringify((await get('&sort=none')).body)) : []
           const plain = queriesOf(list, given)
           const asked = [...plain, ...sorts.map((sort) => `${plain[0]}${sort}`)]
@@ -179,6 +163,8 @@ describe('Lists and the size of their tables', function () {
             if (query === plain[0] && total < added) found.short.push(list.id)
             if (asked.includes(query) && (await visits.of(tenantId, reads)) > most) found.growing.push(name)
           }
+          const wrong = await wrongPages((paging) => ask(`${paging}${plain[0]}`))
+          if (wrong !== null) found.failed.push(`${list.id}: ${wrong}`)
         }
       } finally {
         await visits.end()
@@ -187,6 +173,21 @@ describe('Lists and the size of their tables', function () {
       expect(found.growing).to.deep.equal([])
       expect(found.wrong, 'a total is the number of rows that its list finds').to.deep.equal([])
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
+    })
+
+    it('visits no more rows for a folio and what is to come on it', async () => {
+      const get = (path: string) => clientOf(world.baseUrl)('GET', path, person)
+      const visits = await rowsVisited(world.database)
+      try {
+        const found: Record<string, number> = {}
+        for (const path of await dayOf(house.tenantId, rows)) {
+          const asked = await readsOf(async () => expect((await get(path)).status, path).to.equal(200))
+          found[path] = await visits.of(house.tenantId, asked)
+        }
+        expect(Object.entries(found).filter(([, n]) => n > most)).to.deep.equal([])
+      } finally {
+        await visits.end()
+      }
     })
 
     it('finds parts of words without going through a table', async () => {

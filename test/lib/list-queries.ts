@@ -179,13 +179,38 @@ export const sortsIn = (refusal: string): string[] =>
     .filter((name) => name !== '')
     .flatMap((name) => [`&sort=${name}`, `&sort=-${name}`])
 
+type Ask = (paging: string) => Promise<{ status: number; body: { data?: unknown } }>
+
+/** How the second page of a list differs from what follows its first; null where it does not. */
+export const wrongPages = async (ask: Ask): Promise<string | null> => {
+  const [both, second] = [await ask('limit=4'), await ask('limit=2&page=2')]
+  if (both.status !== 200 || second.status !== 200) return `${both.status} and ${second.status}`
+  const [first, next] = [both.body.data, second.body.data]
+  // A report has its rows elsewhere.
+  if (!Array.isArray(first)) return null
+  const [found, expected] = [JSON.stringify(next), JSON.stringify(first.slice(2))]
+  return found === expected ? null : `${found} is not ${expected}`
+}
+
 export const hasSorts = ({ query }: ListRoute): boolean => 'sort' in fieldsOf(query).fields
+
+type Rows = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
+
+/** What is read of a house all day beside its lists: a folio, and what is to come on it. */
+export const dayOf = async (tenantId: string, rows: Rows): Promise<string[]> => {
+  const [folio] = await rows(`select id from folio where tenant_id = ? and reservation_id is not null limit 1`, [
+    tenantId,
+  ])
+  return [`folios/${folio?.['id'] as string}`, `folios/${folio?.['id'] as string}/lines`].map(
+    (path) => `/api/tenants/${tenantId}/${path}`,
+  )
+}
 
 /** The path of a list, below the made record of each that it names. */
 export const pathOf = async (
   { path }: ListRoute,
   { tenantId, propertyId }: { tenantId: string; propertyId: string },
-  rows: (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>,
+  rows: Rows,
 ): Promise<string> => {
   let found = path.replace(':tenantId', tenantId).replace(':propertyId', propertyId)
   found = found.replace(/^(.superuser.tenants.):id/, `$1${tenantId}`)
