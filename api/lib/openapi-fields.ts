@@ -118,6 +118,8 @@ const meanings: Readonly<Record<string, string>> = {
   done: 'How many are done',
   expiresAt: 'From this instant on it is worth nothing',
   version: 'Counts the changes of the record; send it in If-Match',
+  'OverviewRow.currency': 'The currency of the amounts, which is that of the whole reply',
+  propertyCurrency: 'The currency of the property itself, from which amounts are converted',
   'PageMeta.total': 'How many records fit the filters; counted up to a bound',
   'Quote.quote': 'The frozen price, signed; send it to hold the rooms',
   'Quote.holdMinutes': 'How long a hold of the quote lasts',

@@ -178,6 +178,6 @@ const overview = {
 }
 export const overviewTotals = { ...overview, compared: Opt(Obj(overview)) }
 export const OverviewRow = Obj(
-  { propertyId: Uuid, bookId: Uuid, currency: Currency, ...overviewTotals },
+  { propertyId: Uuid, bookId: Uuid, currency: Currency, propertyCurrency: Currency, ...overviewTotals },
   { title: 'OverviewRow' },
 )

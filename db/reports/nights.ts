@@ -150,7 +150,14 @@ export const capacityBy = (
          and d.date < least(h.open_on, cast(:to as date) + 1)
        union all
        select ${key('c.night')}, c.capacity, c.blocked, 0 from house h
-       join (${capacityOfNights}) c on c.tenant_id = :tenantId and c.property_id = h.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)) c
+       join (${capacityOfNights}) c on c.tenant_id = :tenantId and c.property_id = h.id and c.night >= greatest(h.open_on, cast(:from as date)) and c.night <= cast(:to as date)
+       union all
+       select ${key('cast(d.night as date)')}, 0, 0, 1 from house h
+       join unit_block b on b.tenant_id = :tenantId and b.property_id = h.id and b.kind = 'out_of_service' and b.status = 'open'
+         and b."from" <= cast(:to as date) and b."to" > greatest(h.open_on, cast(:from as date))
+       join unit_assignment a on a.tenant_id = b.tenant_id and a.unit_block_id = b.id and a.status = 'blocked'
+       cross join lateral generate_series(cast(greatest(lower(a.during), h.open_on, cast(:from as date)) as timestamp),
+         cast(least(upper(a.during) - 1, cast(:to as date)) as timestamp), interval '1 day') d (night)) c
      group by key`,
     bound(trx, of, range),
   )

@@ -29,7 +29,13 @@ type Position = {
 }
 type Seen = { parts: Parts; position: Position }
 type Shown = Figures & Position
-export type OverviewRow = { propertyId: string; currency: string; bookId: string } & Shown & { compared?: Shown }
+/** `currency` is that of the amounts, which are converted; the house itself may have another one. */
+export type OverviewRow = {
+  propertyId: string
+  bookId: string
+  currency: string
+  propertyCurrency: string
+} & Shown & { compared?: Shown }
 
 const columns: Record<string, ColumnKind> = {
   name: 'text', available: 'count', sold: 'count', occupancy: 'ratio', adr: 'amount', revpar: 'amount', roomRevenue: 'amount', totalRevenue: 'amount',
@@ -211,7 +217,8 @@ export const openOverview = async (
     return {
       propertyId: id,
       bookId,
-      currency: own,
+      currency,
+      propertyCurrency: own,
       ...shownOf(now.seen.get(id) as Seen, range),
       ...(compared ? { compared: shownOf(compared, other as Range) } : {}),
     }
