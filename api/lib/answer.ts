@@ -11,8 +11,8 @@ const versionOf = (body: unknown): number | null =>
     ? body.version
     : null
 
-const jsonWriter = ({ returns }: AnyRoute) => {
-  const present = presenter(returns)
+const jsonWriter = ({ returns, access }: AnyRoute) => {
+  const present = presenter(returns, { forOperators: access.kind === 'superuser' })
   return (value: unknown): Written => {
     const body = present(value)
     const version = versionOf(body)

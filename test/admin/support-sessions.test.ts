@@ -1,11 +1,15 @@
 import { expect } from 'chai'
 import { routes } from '../../api/routes.ts'
 import { supportMay } from '../../config/support.ts'
-import { inTenant, sql } from '../../db/lib/connection.ts'
+import { grantEntitlement } from '../../db/admin/index.ts'
+import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { addMembership } from '../../db/auth/members/create.ts'
+import { enqueue } from '../../db/lib/enqueue.ts'
 import { createGuest } from '../../db/guests/index.ts'
+import { sequenceEvents } from '../../jobs/webhooks.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { drain } from '../support/drain.ts'
+import { makeHouse } from '../support/factories.ts'
 import { useWorld } from '../support/world.ts'
 
 describe('a support session', function () {
@@ -173,6 +177,56 @@ describe('a support session', function () {
     expect(JSON.stringify(inside.body)).not.to.include(email)
     const again = await ask(token)
     expect([again.headers['idempotent-replayed'], again.body]).to.deep.equal(['true', inside.body])
+  })
+
+  it('is told of to the tenant in one way: as support, without an id, in trail, feed and histories', async () => {
+    const house = await makeHouse()
+    await inPlatform((trx) =>
+      grantEntitlement(trx, { tenantId: house.tenantId, key: 'webhooks', reason: 'they read the feed' }),
+    )
+    const person = await makeSuperuser('N1')
+    const ownerToken = (await signIn(world, await makeUser({ [house.tenantId]: 'owner' }))).token
+    const at = (method: string, path: string, token: string, body?: unknown) =>
+      world.request(method, `/api/tenants/${house.tenantId}${path}`, { token, ...(body === undefined ? {} : { body }) })
+    const personToken = (await signIn(world, person)).token
+    const begun = await start({ mode: 'write', tenantId: house.tenantId }, personToken)
+    const { token } = begun.body as { token: string }
+    const { body: categories } = await at('GET', '/issues/categories', token)
+    const made = await at('POST', '/issues', token, {
+      propertyId: house.propertyId,
+      categoryId: categories.data[0].id,
+      title: 'The window does not close',
+    })
+    expect(made.status, JSON.stringify(made.body)).to.equal(201)
+    const suspend = await world.request('POST', `/superuser/tenants/${house.tenantId}/suspend`, {
+      token: personToken,
+      body: { reason: 'they asked for it' },
+    })
+    expect(suspend.status).to.equal(200)
+    await world.request('POST', `/superuser/tenants/${house.tenantId}/reactivate`, {
+      token: personToken,
+      body: { reason: 'they asked for it' },
+    })
+    await inPlatform((trx) => enqueue(trx, sequenceEvents, {}))
+    await drain({ kinds: [sequenceEvents.name] })
+    const support = { type: 'support', id: null }
+    const { body: issue } = await at('GET', `/issues/${made.body.id}`, ownerToken)
+    expect(issue.history[0].actor).to.deep.equal(support)
+    const { status: fed, body: feed } = await at('GET', '/events?limit=100', ownerToken)
+    expect(fed, JSON.stringify(feed)).to.equal(200)
+    const found = (feed.data as { type: string; actor: object }[]).map(({ type, actor }) => [type, actor])
+    expect(found).to.deep.include.members([
+      ['issue.opened', support],
+      ['tenant.suspended', support],
+    ])
+    const { body: trail_ } = await at('GET', '/audit-log?limit=100', ownerToken)
+    const texts = JSON.stringify([trail_, feed, issue])
+    expect(texts).to.include('"support"')
+    expect(texts).not.to.include(person.userId)
+    const byId = await at('GET', `/audit-log?actorId=${person.userId}`, ownerToken)
+    expect([byId.status, byId.body.data]).to.deep.equal([200, []])
+    const { body: ofAll } = await world.request('GET', `/superuser/audit-log?actorId=${person.userId}`, { token: n1 })
+    expect((ofAll.data as { action: string }[]).map(({ action }) => action)).to.include('tenant.suspend')
   })
 
   it('is for the tenant to allow: it ends at once where that is withdrawn', async () => {

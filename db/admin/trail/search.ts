@@ -1,3 +1,4 @@
+import { shownActor } from '../../../config/shown-actor.ts'
 import { invalid } from '../../../config/errors.ts'
 import { ApiError } from '../../../config/errors.ts'
 import { isAlways } from '../../lib/conditions.ts'
@@ -165,6 +166,8 @@ export const searchOwnTrail = async (
       conditions: [
         ...where('e.chain = ?', tenantId),
         ...conditionsOf(filter, bounds),
+        // An id that is not shown finds nothing either.
+        ...(filter.actorId === undefined ? [] : [{ text: `e.actor_type not in ('superuser', 'support')`, values: [] }]),
         ...inScope(scope, { subjectType: 'e.subject_type', propertyId: null }),
         ...(propertyIds === null ? [] : [{ text: ofHouses, values: [propertyIds] }]),
       ],
@@ -175,10 +178,9 @@ export const searchOwnTrail = async (
   )
   return {
     total,
-    rows: rows.map((row) =>
-      row.actorType === 'superuser' || row.actorType === 'support'
-        ? { ...row, actorType: 'support' as const, actorId: null }
-        : row,
-    ),
+    rows: rows.map((row) => {
+      const { type, id } = shownActor({ type: row.actorType, id: row.actorId })
+      return { ...row, actorType: type, actorId: id }
+    }),
   }
 }

@@ -1,3 +1,5 @@
+import { shownActor } from '../../../config/shown-actor.ts'
+
 type Actor = { type: 'user' | 'superuser' | 'support' | 'api_key' | 'guest' | 'channel' | 'system'; id: string | null }
 
 /** An event as it is stored. */
@@ -30,7 +32,7 @@ export const shownEvent = (row: StoredEvent) => ({
   propertyId: row.propertyId,
   entity: { type: snake(row.entity.type), id: row.entity.id, version: row.entity.version },
   occurredAt: row.occurredAt.toISOString(),
-  actor: { type: row.actor.type === 'superuser' ? 'support' : row.actor.type, id: row.actor.id },
+  actor: shownActor(row.actor),
   requestId: row.requestId,
   causeId: row.causeId,
   changed: row.changed.map(({ field, before, after }) => ({ field, before: before ?? null, after: after ?? null })),
