@@ -67,8 +67,8 @@ export const settle = async (
      w as (
        insert into ${document}_fact (${document}_id, installment_id, dated_on, type, source_id, amount)
        select i.document_id, f.installment_id, f.dated_on, f.type, f.source_id, f.amount from f join i on i.id = f.installment_id order by f.place)
-     select d.id, (select to_char(min(f.dated_on), 'YYYY-MM-DD') from i join f on f.installment_id = i.id
-       where i.document_id = d.id and f.amount > 0 and i.since > to_char(f.dated_on, 'YYYY-MM-DD')) as before from d`,
+     select d.id, b.before from d left join (select i.document_id, to_char(min(f.dated_on), 'YYYY-MM-DD') as before from i join f on f.installment_id = i.id
+       where f.amount > 0 and i.since > to_char(f.dated_on, 'YYYY-MM-DD') group by 1) b on b.document_id = d.id`,
     {
       tenantId: contextOf(trx).tenantId,
       facts: JSON.stringify(
