@@ -181,7 +181,7 @@ export const sortsIn = (refusal: string): string[] =>
 
 type Ask = (paging: string) => Promise<{ status: number; body: { data?: unknown } }>
 
-/** How the second page of a list differs from what follows its first; null where it does not. */
+/** Difference of the second page of a list from what follows its first; null where there is none. */
 export const wrongPages = async (ask: Ask): Promise<string | null> => {
   const [both, second] = [await ask('limit=4'), await ask('limit=2&page=2')]
   if (both.status !== 200 || second.status !== 200) return `${both.status} and ${second.status}`
@@ -196,7 +196,7 @@ export const hasSorts = ({ query }: ListRoute): boolean => 'sort' in fieldsOf(qu
 
 type Rows = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
-/** What is read of a house all day beside its lists: a folio, and what is to come on it. */
+/** Paths that are read of a house all day beside its lists: a folio, and what is to come on it. */
 export const dayOf = async (tenantId: string, rows: Rows): Promise<string[]> => {
   const [folio] = await rows(`select id from folio where tenant_id = ? and reservation_id is not null limit 1`, [
     tenantId,

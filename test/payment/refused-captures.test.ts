@@ -6,7 +6,7 @@ import { useDatabase } from '../support/database.ts'
 import { bring, exceptionsOf, makeBooking, makeTill, pay, paymentOf, within, work } from './support.ts'
 import type { Till } from './support.ts'
 
-/** What the gateway holds for a payment, changed behind its back. */
+/** Record of a payment at the gateway, changed behind its back. */
 const holding = (id: string, state: object) =>
   inPlatform((trx) =>
     sql(trx, `update sandbox_object set state = state || ?::jsonb where kind = 'charge' and our_id = ?`, [
