@@ -5,6 +5,7 @@ export { createCredit, listCredits, readCredit, voidCredit } from './credits/cre
 export { refundCredit } from './credits/refund.ts'
 export { tellDue } from './due.ts'
 export { listInstallments, readAgeing, readStatement } from './figures.ts'
+export { refuseTakenReceipts } from './orders/billing.ts'
 export { listOrders, readOrder } from './orders/read.ts'
 export { approveOrder, changeOrder, closeOrder, createOrder } from './orders/orders.ts'
 export { lockOrder } from './orders/state.ts'

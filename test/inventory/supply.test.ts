@@ -53,6 +53,50 @@ describe('Purchase orders, price lists and the proof of stock over HTTP', functi
     expect(codes.toSorted()).to.deep.equal(['approved', 'over_billed'])
   })
 
+  it('is not taken back while it is billed, nor billed once it is taken back, also in the same moment', async () => {
+    const { owner, keeper } = house
+    const finance = await openDesk(world, house.house, 'finance')
+    const rice = await item('g')
+    const keyed = (desk: Desk, path: string, body: object = {}) =>
+      desk.send('POST', `accounts-payable/payables${path}`, body, { idempotencyKey: randomUUID() })
+    const submitted = async (inventoryMovementLineId: string): Promise<string> => {
+      const body = {
+        payeeName: 'Armazém da Serra',
+        kind: 'bill',
+        propertyId: house.propertyId,
+        issuedOn: house.house.today,
+        lines: [{ description: 'Rice', inventoryMovementLineId, amount: 3_000 }],
+        submit: true,
+      }
+      return done(await keyed(finance, '', body), 201).id as string
+    }
+    const reverse = (id: string) =>
+      keeper.send(
+        'POST',
+        `inventory/movements/${id}/reverse`,
+        { reason: 'Sent back' },
+        { idempotencyKey: randomUUID() },
+      )
+    const received = await house.store.receive(house.main, rice, '500', 'g', 3_000)
+    const billId = await submitted(received.lines[0].id as string)
+    done(await keyed(owner, `/${billId}/approve`))
+    const back = await reverse(received.id)
+    expect([...codeOf(back), back.body.errors?.[0]?.message]).to.deep.equal([422, 'in_use', billId])
+    done(await keyed(finance, `/${billId}/void`, { reason: 'Sent back' }))
+    done(await reverse(received.id))
+    for (let round = 0; round < 5; round += 1) {
+      const again = await house.store.receive(house.main, rice, '500', 'g', 3_000)
+      const id = await submitted(again.lines[0].id as string)
+      const codes = (await Promise.all([keyed(owner, `/${id}/approve`), reverse(again.id)])).map(({ status, body }) =>
+        status === 200 ? 'done' : String(body.code),
+      )
+      expect([
+        ['done', 'in_use'],
+        ['not_received', 'done'],
+      ]).to.deep.include(codes)
+    }
+  })
+
   it('receives a purchase order in its own measure, refuses more than it allows, and takes it back', async () => {
     const { owner, keeper, propertyId } = house
     const coffee = await item('g', {

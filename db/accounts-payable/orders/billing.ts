@@ -167,6 +167,25 @@ const refuseBilled = async (trx: Trx, lines: readonly BilledLine[], payableId: s
     )
 }
 
+/** Refuses to take back receipts without an order that bills have taken, and keeps bills from taking them until the commit: 422 `in_use`. */
+export const refuseTakenReceipts = async (trx: Trx, movementLineIds: readonly string[]): Promise<void> => {
+  await sql(
+    trx,
+    `select pg_advisory_xact_lock(hashtextextended('billed receipt ' || o.id, 95)) from (select unnest(cast(? as text[])) as id order by 1) o`,
+    [movementLineIds],
+  )
+  const [billed] = await sql<{ payableId: string }>(
+    trx,
+    `select p.id as payable_id from payable_line l join payable p on p.tenant_id = l.tenant_id and p.id = l.payable_id
+     where l.tenant_id = ? and l.inventory_movement_line_id = any(?::uuid[]) and p.status in ('approved', 'partly_paid', 'paid') limit 1`,
+    [contextOf(trx).tenantId, movementLineIds],
+  )
+  if (billed)
+    throw unprocessable('in_use', 'What was received is billed; void the bill first', [
+      { field: 'payableId', message: billed.payableId },
+    ])
+}
+
 const moveReceipts = (trx: Trx, taken: readonly TakenOfReceipt[], way: 1 | -1) =>
   sql(
     trx,

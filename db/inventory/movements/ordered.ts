@@ -1,6 +1,6 @@
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
-import { lockOrder, receiveOrderLines, takeBackReceipts } from '../../accounts-payable/index.ts'
+import { lockOrder, receiveOrderLines, refuseTakenReceipts, takeBackReceipts } from '../../accounts-payable/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { decimalOf } from '../rules/quantity.ts'
@@ -76,13 +76,13 @@ export const receiveOrder = (
     })),
   )
 
-/** Takes back what a movement has received of an order, before its stock is locked. 422 `in_use` for what is billed. */
-export const giveBackOrdered = async (trx: Trx, movementId: string): Promise<void> => {
-  const lines = await sql<{ id: string }>(trx, `select id from inventory_movement_line where movement_id = ?`, [
-    movementId,
-  ])
-  await takeBackReceipts(
-    trx,
-    lines.map(({ id }) => id),
+const lineIdsOf = async (trx: Trx, movementId: string): Promise<string[]> =>
+  (await sql<{ id: string }>(trx, `select id from inventory_movement_line where movement_id = ?`, [movementId])).map(
+    ({ id }) => id,
   )
+
+/** Takes back what a receipt brought of an order, or of none, before its stock is locked. 422 `in_use` for what is billed. */
+export const giveBackReceived = async (trx: Trx, movementId: string, isOrdered: boolean): Promise<void> => {
+  const ids = await lineIdsOf(trx, movementId)
+  await (isOrdered ? takeBackReceipts(trx, ids) : refuseTakenReceipts(trx, ids))
 }

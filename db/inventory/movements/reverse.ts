@@ -20,7 +20,7 @@ import { postAdjusted, postProduced, postStock, postUse } from '../stock/post.ts
 import type { PostedAt } from '../stock/post.ts'
 import { writeMovement } from '../stock/write.ts'
 import type { Line } from '../stock/write.ts'
-import { giveBackOrdered } from './ordered.ts'
+import { giveBackReceived } from './ordered.ts'
 import { postSides, putLine } from './record.ts'
 
 type Original = Pick<
@@ -63,14 +63,15 @@ export const reverseMovement = async (
   id: string,
   { reason, expectedVersion = null }: { reason: string; expectedVersion?: number | null },
 ): Promise<void> => {
-  const seen = await sqlOne<Pick<InventoryMovementRow, 'propertyId' | 'purchaseOrderId' | 'status'>>(
+  const seen = await sqlOne<Pick<InventoryMovementRow, 'kind' | 'propertyId' | 'purchaseOrderId' | 'status'>>(
     trx,
-    `select property_id, purchase_order_id, status from inventory_movement where id = ?`,
+    `select kind, property_id, purchase_order_id, status from inventory_movement where id = ?`,
     [id],
   )
   if (!seen) throw notFound()
   const today = await holdDays(trx, id, seen.propertyId)
-  if (seen.purchaseOrderId !== null && seen.status === 'posted') await giveBackOrdered(trx, id)
+  if (seen.kind === 'receipt' && seen.status === 'posted')
+    await giveBackReceived(trx, id, seen.purchaseOrderId !== null)
   const movement = await lockMovement(trx, id)
   if (expectedVersion !== null && movement.version !== expectedVersion) throw versionConflict(movement.version)
   if (movement.status === 'reversed') return
