@@ -175,12 +175,12 @@ describe('Lists and the size of their tables', function () {
       expect(found.short.toSorted()).to.deep.equal(Object.keys(short).toSorted())
     })
 
-    it('visits no more rows for a folio and what is to come on it', async () => {
+    it('visits no more rows for a folio, what is to come on it, and the tape chart', async () => {
       const get = (path: string) => clientOf(world.baseUrl)('GET', path, person)
       const visits = await rowsVisited(world.database)
       try {
         const found: Record<string, number> = {}
-        for (const path of await dayOf(house.tenantId, rows)) {
+        for (const path of await dayOf(house, todayIn(timeZone), rows)) {
           const asked = await readsOf(async () => expect((await get(path)).status, path).to.equal(200))
           found[path] = await visits.of(house.tenantId, asked)
         }

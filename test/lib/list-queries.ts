@@ -194,24 +194,23 @@ export const wrongPages = async (ask: Ask): Promise<string | null> => {
 
 export const hasSorts = ({ query }: ListRoute): boolean => 'sort' in fieldsOf(query).fields
 
+type House = { tenantId: string; propertyId: string }
 type Rows = (text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
-/** Paths that are read of a house all day beside its lists: a folio, and what is to come on it. */
-export const dayOf = async (tenantId: string, rows: Rows): Promise<string[]> => {
+/** Paths that are read of a house all day beside its lists: a folio, what is to come on it, and the tape chart of two weeks. */
+export const dayOf = async ({ tenantId, propertyId }: House, today: string, rows: Rows): Promise<string[]> => {
   const [folio] = await rows(`select id from folio where tenant_id = ? and reservation_id is not null limit 1`, [
     tenantId,
   ])
-  return [`folios/${folio?.['id'] as string}`, `folios/${folio?.['id'] as string}/lines`].map(
+  const id = folio?.['id'] as string
+  const weeks = `propertyId=${propertyId}&from=${today}&to=${addDays(today, 14)}`
+  return [`folios/${id}`, `folios/${id}/lines`, `unit-calendar?${weeks}`].map(
     (path) => `/api/tenants/${tenantId}/${path}`,
   )
 }
 
 /** The path of a list, below the made record of each that it names. */
-export const pathOf = async (
-  { path }: ListRoute,
-  { tenantId, propertyId }: { tenantId: string; propertyId: string },
-  rows: Rows,
-): Promise<string> => {
+export const pathOf = async ({ path }: ListRoute, { tenantId, propertyId }: House, rows: Rows): Promise<string> => {
   let found = path.replace(':tenantId', tenantId).replace(':propertyId', propertyId)
   found = found.replace(/^(.superuser.tenants.):id/, `$1${tenantId}`)
   for (const [param, name = ''] of found.matchAll(/:([A-Za-z]+)Id/g)) {

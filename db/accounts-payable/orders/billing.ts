@@ -113,7 +113,7 @@ const billedLines = (trx: Trx, payableId: string) =>
   sql<BilledLine>(
     trx,
     `select l.id, l.line_no, l.amount, o.purchase_order_id as order_id, o.id as order_line_id, l.inventory_movement_line_id as movement_line_id,
-       coalesce(o.inventory_item_id is not null, true) as is_stock, cast(l.base_quantity as text) as base, l.taken
+       l.inventory_movement_line_id is not null or o.inventory_item_id is not null as is_stock, cast(l.base_quantity as text) as base, l.taken
      from payable_line l left join purchase_order_line o on o.tenant_id = l.tenant_id and o.id = l.purchase_order_line_id
      where l.tenant_id = ? and l.payable_id = ? and (o.id is not null or l.inventory_movement_line_id is not null) order by l.line_no`,
     [contextOf(trx).tenantId, payableId],
