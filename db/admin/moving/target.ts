@@ -151,6 +151,7 @@ const settle = async (trx: Knex, tenantId: string): Promise<void> => {
     // The tenant's own counts came along, also of its invoices, which stay with their provider; those of operators are of the installation.
     `delete from list_count where tenant_id = :tenantId and list = 'subscription_invoice'`,
     `insert into platform_count (list, status, plan, n) select 'tenant', status, plan, 1 from tenant where id = :tenantId`,
+    `insert into platform_count (list, status, plan, feature, n) select 'tenant_feature', status, plan, f, 1 from tenant cross join unnest(features) f where id = :tenantId`,
     `insert into platform_count (list, day, n) select 'audit_entry', day, sum(n) from audit_day where tenant_id = :tenantId group by day`,
   ])
     await sql(trx, text, { tenantId })
