@@ -19,7 +19,7 @@ describe('the table of postings', () => {
         expect(line.selector ? selectors : chart.map(({ role }) => role), line.target).to.include(line.target)
       for (const name of turned) expect(postings.has(name), name).to.equal(true)
     }
-    expect(postings.size).to.equal(87)
+    expect(postings.size).to.equal(89)
   })
 
   it('has a command of the service behind each row, or an entry that it writes itself', () => {
