@@ -11,6 +11,7 @@ const queryMeanings: Readonly<Record<string, string>> = {
   arrivalFrom: 'Arrivals on this day or later',
   arrivalTo: 'Arrivals up to this day',
   asOf: 'The end of this day; today unless sent',
+  attempt: 'The text that is reported, by its id',
   available: 'Records with money that is not used yet',
   awaitingMe: 'Records that wait for an approval of the caller',
   balance: 'Above 0 (`due`), below 0 (`credit`), or `zero`',

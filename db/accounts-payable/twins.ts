@@ -11,12 +11,11 @@ const columns = `t.payee_key, t.supplier_id, coalesce(s.document, t.payee_docume
 
 const namesOf = ({ names }: Identity): string[] => names.map(plainText).filter((name) => name !== '')
 
-/** Tells whether two documents are of one payee: by tax number where both say one, else by name. */
+/** Tells whether two documents are of one payee: by supplier where both name one, by tax number where both say one, else by name. */
 const isOne = (one: Identity, other: Identity): boolean => {
   if (one.payeeKey === other.payeeKey) return true
-  if (one.document !== null && other.document !== null)
-    // Numbers of two suppliers differ, or are those of two countries.
-    return one.document === other.document && (one.supplierId === null || other.supplierId === null)
+  if (one.supplierId !== null && other.supplierId !== null) return false
+  if (one.document !== null && other.document !== null) return one.document === other.document
   const names = new Set(namesOf(other))
   return namesOf(one).some((name) => names.has(name))
 }

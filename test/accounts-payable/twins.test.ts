@@ -66,6 +66,9 @@ describe('one bill of one payee', function () {
     await isTwinOf(bill({ payeeName: ' PAO  DOCE' }, number), first)
     await isTwinOf(bill({ payeeName: 'padaria pao doce ltda', payeeDocument: cnpj() }, number), first)
     await made(bill({ payeeName: 'Padaria' }, number))
+    // Two suppliers of one name are two.
+    const { id: other } = await a.supplier({ legalName: 'Padaria Pão Doce Ltda' })
+    await made(bill({ supplierId: other }, number))
   })
 
   it('is recorded once by ten clerks at the same time, each in their own way', async () => {
