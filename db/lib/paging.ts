@@ -225,7 +225,7 @@ export const readPage = async <Row>(
   const place = `limit ${limitOf(paging)}${offset === 0 ? '' : ' offset ?'}`
   const rowsFrom = `from ${source.text} ${joins} where ${given.text}`
   const of = counted ?? aloneIn(source)
-  // What is shown beside the rows of the pages before is not read.
+  // Columns that are shown beside the rows are read of this page alone, and not of those before.
   const keys =
     offset > 0 && of && /\bselect\b|\bjoin\b/i.test(`${head.text} ${joins}`) && isOrderOf(source, order)
       ? ` and ${of.as}.id = any(array(select ${of.as}.id from ${source.text} where ${given.text} order by ${order} ${place}))`

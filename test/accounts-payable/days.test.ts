@@ -46,7 +46,7 @@ describe('the day of a bill in the books', function () {
     const body = { bookId: a.bookId, payeeName: 'Padaria', kind: 'bill', issuedOn: a.on('03-10'), lines }
     const { id } = await a.good(a.finance, 'POST', bills, body)
     const changed = (more: object) => a.good(a.finance, 'PATCH', `${bills}/${id}`, more)
-    // What is due follows the terms as well, once it would be due before.
+    // Installments follow the terms as well, once they would be due before.
     const later = await changed({ issuedOn: a.on('05-10') })
     expect(later).to.include({ postingOn: a.on('05-10') })
     expect(later.installments.map(({ dueOn }: Parsed) => dueOn)).to.deep.equal([a.on('06-09')])

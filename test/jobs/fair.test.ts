@@ -247,7 +247,7 @@ describe('the turns of tenants', () => {
     await ask(b, 1)
     for (let n = 0; n < 2 && !seen.some((job) => job.tenantId === b); n += 1) {
       const before = seen.length
-      // What was seen may not be committed as handed over yet.
+      // Jobs that were seen may not be committed as handed over yet.
       await until(async () => {
         await done()
         relay.wake()

@@ -9,7 +9,7 @@ settings.redisUrl = testRedisUrl()
 settings.redisPatienceMs = 1_500
 // A hundred requests at once take turns at ten connections.
 settings.databasePatienceMs = 30_000
-// The same hundred queue for the same records. What proves the end of this patience has less of it (patience.ts).
+// They queue for the same records, too. Tests of the end of this patience have less of it (patience.ts).
 settings.lockPatienceMs = 30_000
 // Nearly each test makes users and signs in. Those whose matter is the cost of hashing take that of production (hashing-work.ts).
 settings.passwordMemoryKib = 8

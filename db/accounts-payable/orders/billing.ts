@@ -142,18 +142,25 @@ const takeValue = async (trx: Trx, orderLineId: string, base: string): Promise<T
   return taken.map(({ receiptId, quantity, value }) => ({ receiptId, quantity, value }))
 }
 
-/** Bills of one receipt without an order take turns; the second one that is approved is 422 `over_billed`. */
+/** Bills of receipts without an order, and those who take these back, take turns until the commit. */
+const holdReceipts = (trx: Trx, movementLineIds: readonly string[]) =>
+  sql(
+    trx,
+    `select pg_advisory_xact_lock(hashtextextended('billed receipt ' || o.id, 95)) from (select distinct unnest(cast(? as text[])) as id order by 1) o`,
+    [movementLineIds],
+  )
+
+/** Of two bills of one receipt without an order, the second one that is approved is 422 `over_billed`. */
 const refuseBilled = async (trx: Trx, lines: readonly BilledLine[], payableId: string): Promise<void> => {
   const named = lines.filter(({ movementLineId }) => movementLineId !== null)
-  for (const { movementLineId } of named.toSorted((a, b) =>
-    (a.movementLineId ?? '') < (b.movementLineId ?? '') ? -1 : 1,
-  ))
-    await sql(trx, `select pg_advisory_xact_lock(hashtextextended('billed receipt ' || ?, 95))`, [movementLineId])
+  if (named.length === 0) return
+  const movementLineIds = named.flatMap(({ movementLineId }) => movementLineId ?? [])
+  await holdReceipts(trx, movementLineIds)
   const billed = await sql<{ id: string }>(
     trx,
     `select l.inventory_movement_line_id as id from payable_line l join payable p on p.tenant_id = l.tenant_id and p.id = l.payable_id
      where l.tenant_id = ? and l.inventory_movement_line_id = any(?::uuid[]) and p.id <> ? and p.status in ('approved', 'partly_paid', 'paid')`,
-    [contextOf(trx).tenantId, named.map(({ movementLineId }) => movementLineId), payableId],
+    [contextOf(trx).tenantId, movementLineIds, payableId],
   )
   const again = named.filter(({ movementLineId }) => billed.some(({ id }) => id === movementLineId))
   if (again.length > 0)
@@ -169,11 +176,7 @@ const refuseBilled = async (trx: Trx, lines: readonly BilledLine[], payableId: s
 
 /** Refuses to take back receipts without an order that bills have taken, and keeps bills from taking them until the commit: 422 `in_use`. */
 export const refuseTakenReceipts = async (trx: Trx, movementLineIds: readonly string[]): Promise<void> => {
-  await sql(
-    trx,
-    `select pg_advisory_xact_lock(hashtextextended('billed receipt ' || o.id, 95)) from (select unnest(cast(? as text[])) as id order by 1) o`,
-    [movementLineIds],
-  )
+  await holdReceipts(trx, movementLineIds)
   const [billed] = await sql<{ payableId: string }>(
     trx,
     `select p.id as payable_id from payable_line l join payable p on p.tenant_id = l.tenant_id and p.id = l.payable_id

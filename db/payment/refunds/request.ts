@@ -76,7 +76,7 @@ export const reserveRefund = async (
   if (via === 'gateway' && byPerson && !(await isRefundable(trx, payment)))
     throw unprocessable('method_unavailable', `The gateway does not send back money that came by ${payment.method}`)
   const refundable = payment.capturedAmount - payment.refundReserved
-  // What a bank has taken back is a fact, whatever is left of the payment.
+  // A bank's return is a fact, whatever is left of the payment.
   if (!book && amount > refundable) throw exceeded(`At most ${refundable} can be refunded`)
   if (!book && amount > refundable - payment.disputedAmount) throw disputed()
   const unallocated = refundable - payment.allocatedAmount

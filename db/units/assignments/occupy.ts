@@ -168,7 +168,7 @@ const refuseOccupancy = async (trx: Trx, reservationId: string, businessDate: st
 
 /**
  * Check-out: occupied units become vacant and dirty, their wishes end, and what the stay had still before it is released. A row that began today keeps its
- * first night, as ended rows are in nobody's way: the unit can be given to another guest this evening. A departure task is made. Units that were added on nights
+ * first night, as ended rows keep no other guest out: the unit can be given to another guest this evening. A departure task is made. Units that were added on nights
  * before were the guest's, too. `until`: the day after the last night that was slept, where the night audit has not closed it. Answers the units.
  */
 export const vacate = async (
