@@ -11,28 +11,31 @@ const messages: Record<AddressRule, string> = {
   name_not_found: 'name not found: the host has no address',
 }
 
-/** Verdicts on addresses that were just asked for. Each call judges its address again. */
-const verdicts = new LRUCache<string, { rule: AddressRule | null }>({ max: 1_000, ttl: 10_000 })
+/** Verdicts on addresses that were just asked for, for the repeats of the command that asked. Each call judges its address again. */
+const verdicts = new LRUCache<string, { rule: AddressRule | null }>({ max: 1_000, ttl: 60_000 })
 
 const refusal = (message: string, field: string) =>
   unprocessable('address_refused', 'The address cannot be called', [{ field, message }])
 
 /**
  * Refuses addresses that R14 of webhooks does not let be called, by the field that each stands in: 422 `address_refused`. Names are resolved outside the
- * transaction, which is then repeated.
+ * transaction, which is then repeated: all of them, so that none that was known already expires meanwhile.
  */
 export const requireAllCallable = (given: Readonly<Record<string, string>>): void => {
-  const open: URL[] = []
+  const urls: URL[] = []
+  let isOpen = false
   for (const [field, text] of Object.entries(given)) {
     if (!URL.canParse(text)) throw invalid([{ field, message: 'must be an https address' }])
     const url = new URL(text)
     const verdict = verdicts.get(url.href)
     if (verdict?.rule) throw refusal(messages[verdict.rule], field)
-    if (!verdict) open.push(url)
+    if (!verdict) isOpen = true
+    urls.push(url)
   }
-  if (open.length === 0) return
+  if (!isOpen) return
   throw withRecovery(refusal('is being resolved', Object.keys(given)[0] ?? ''), async () => {
-    for (const url of open) verdicts.set(url.href, { rule: await ruleBrokenBy(url) })
+    const rules = await Promise.all(urls.map((url) => ruleBrokenBy(url)))
+    for (const [at, { href }] of urls.entries()) verdicts.set(href, { rule: rules[at] ?? null })
     return true
   })
 }
