@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { requireAllCallable } from '../../api/lib/callable.ts'
 import { ApiError, recoveryOf } from '../../config/errors.ts'
 
-/** What is thrown while one of these is unknown; null once all are known. */
+/** The error that is thrown while one of these is unknown; null once all are known. */
 const unknownOf = (given: Record<string, string>): unknown => {
   try {
     requireAllCallable(given)
