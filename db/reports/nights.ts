@@ -162,37 +162,3 @@ export const capacityBy = (
     bound(trx, of, range),
   )
 }
-
-export type Changed = {
-  key: string | null
-  stayDate: string
-  changedOn: string
-  unitNights: number
-  roomRevenue: number
-}
-
-const changeColumns: Partial<Record<Dimension, string>> = {
-  unitType: 'o.unit_type_id',
-  segment: 'o.market_segment',
-  channel: 'o.channel_connection_id',
-}
-
-/** Changes on the books for nights of a range, by the day of the change, up to a day. */
-export const changesOnTheBooks = (
-  trx: Trx,
-  of: readonly House[],
-  { from, to }: Range,
-  { until, by = 'date' }: { until: string; by?: 'date' | 'unitType' | 'segment' | 'channel' },
-): Promise<Changed[]> => {
-  const key = changeColumns[by]
-  return sql(
-    trx,
-    `select ${key ? `cast(${key} as text)` : 'null::text'} as key, o.stay_date, o.changed_on, cast(sum(o.unit_nights) as bigint) as unit_nights,
-       cast(sum(o.room_revenue) as bigint) as room_revenue
-     from on_the_books_change o
-     where o.tenant_id = :tenantId and o.property_id = any(cast(:houses as uuid[])) and o.stay_date between cast(:from as date) and cast(:to as date)
-       and o.changed_on <= cast(:until as date)
-     group by 1, 2, 3`,
-    { tenantId: contextOf(trx).tenantId, houses: of.map(({ id }) => id), from, to, until },
-  )
-}
