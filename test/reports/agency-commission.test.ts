@@ -194,7 +194,6 @@ describe('the commission of agencies in production', () => {
 
   it('is filled in for days that closed without it, and is proved each night', async () => {
     const known = await commissions(-3, 0)
-    const at = house.day(-1)
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`set local session_replication_role = replica`)
       await trx.raw(`delete from night_fact where source_type = 'agency_commission'`)
