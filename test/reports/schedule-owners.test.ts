@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { addMembership } from '../../db/auth/members/create.ts'
+import { createRole } from '../../db/auth/roles.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { tickReportSchedules } from '../../jobs/reports.ts'
@@ -239,5 +240,36 @@ describe('schedules of reports and their owners', () => {
         'forbidden',
         'trigger.propertyId',
       ])
+  })
+
+  it('tell of a file those alone who may fetch it', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const [all, part] = [await member('auditor'), await member('auditor')]
+    for (const [{ userId }, actions] of [
+      [all, ['read', 'export']],
+      [part, ['read']],
+    ] as const)
+      await house.inHouse(async (trx) => {
+        const permissions = [
+          { subject: 'ReportRun', actions: [...actions] },
+          { subject: 'OperationalReport', actions: ['read'] },
+        ]
+        const { id } = await createRole(trx, { key: `looks-${actions.length}`, name: 'Looks', permissions })
+        await sql(trx, `update membership set role = null, role_id = ? where user_id = ?`, [id, userId])
+      })
+    const { id } = await made(owner, { recipients: [all.userId, part.userId] })
+    await isDue(id)
+    await tick()
+    const [run] = await house.inHouse((trx) =>
+      sql<{ id: string; sharedWith: string[]; withheld: number }>(
+        trx,
+        `select id, shared_with, withheld from report_run where schedule_id = ?`,
+        [id],
+      ),
+    )
+    expect([run?.sharedWith, run?.withheld]).to.deep.equal([[all.userId], 1])
+    const statusOf = async (desk: Member) => (await desk.get(`reports/runs/${run?.id}/file`)).status
+    expect([await statusOf(all), await statusOf(part)]).to.deep.equal([200, 403])
   })
 })
