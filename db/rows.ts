@@ -2588,6 +2588,31 @@ export interface OnTheBooksChangeRow {
   createdAt: Date
 }
 
+export interface OnTheBooksSumRow {
+  tenantId: string
+  propertyId: string
+  dimension: 'all' | 'channel' | 'segment' | 'unitType'
+  span: string
+  stayDate: string
+  changedOn: string
+  key: string
+  unitNights: number
+  roomRevenue: number
+}
+
+export interface OnTheBooksWaitingRow {
+  tenantId: string
+  id: string
+  propertyId: string
+  stayDate: string
+  changedOn: string
+  unitTypeId: string
+  marketSegment: string
+  channelConnectionId: string | null
+  unitNights: number
+  roomRevenue: number
+}
+
 export interface OneTimeTokenRow {
   id: string
   purpose: 'email_change' | 'invitation' | 'mfa' | 'password_reset'
@@ -5199,6 +5224,8 @@ export interface Rows {
   number_jump: NumberJumpRow
   number_series: NumberSeriesRow
   on_the_books_change: OnTheBooksChangeRow
+  on_the_books_sum: OnTheBooksSumRow
+  on_the_books_waiting: OnTheBooksWaitingRow
   one_time_token: OneTimeTokenRow
   outlet: OutletRow
   outlet_price: OutletPriceRow
@@ -6356,6 +6383,20 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'createdAt'],
     nullable: ['channelConnectionId', 'companyId', 'agencyId', 'groupId'],
+    computed: [],
+  },
+  on_the_books_sum: {
+    fields: ['tenantId', 'propertyId', 'dimension', 'span', 'stayDate', 'changedOn', 'key', 'unitNights', 'roomRevenue'],
+    documents: [],
+    filled: ['tenantId'],
+    nullable: [],
+    computed: [],
+  },
+  on_the_books_waiting: {
+    fields: ['tenantId', 'id', 'propertyId', 'stayDate', 'changedOn', 'unitTypeId', 'marketSegment', 'channelConnectionId', 'unitNights', 'roomRevenue'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: ['channelConnectionId'],
     computed: [],
   },
   one_time_token: {

@@ -20,7 +20,7 @@ export const purgeExternalCalls = job({
   class: 'bulk',
 })
 
-/** Adds up the changes of the counts of lists. */
+/** Adds up the changes of the counts of lists, and those of the nights on the books. */
 export const foldListCounts = job({
   name: 'maintenance.fold-list-counts',
   queue: 'maintenance',

@@ -11,5 +11,7 @@ export const nightAuditData = [
     'price_tax_sum',
     'stay_sum_day',
     'stay_sum_change',
+    'on_the_books_sum',
+    'on_the_books_waiting',
   ),
 ]

@@ -6,6 +6,7 @@ export { runStatuses } from './models.ts'
 export { enqueueVerification, verifyFacts } from './verify.ts'
 export type { Chart, Column, FileRow, Meta, Reading, Sight } from './reading.ts'
 export { report } from './registry.ts'
+export { foldBooks } from './books.ts'
 export { sumStayDays } from './stays.ts'
 export { rightsOf } from './rights.ts'
 

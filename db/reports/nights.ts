@@ -59,13 +59,16 @@ const closedDays = (by: Dimension) => `
   from house h join night_sum s on s.tenant_id = :tenantId and s.property_id = h.id and s.dimension = '${by in sumKeys ? 'all' : by}'
     and s.business_date >= cast(:from as date) and s.business_date < least(h.open_on, cast(:to as date) + 1)`
 
-/** One row for each night of the days that are not closed: they count as they do on the books. */
+/**
+ * One row for each night of the days that are not closed: they count as they do on the books. Of a night that was charged on a day that has closed, revenue and
+ * commission are facts of that day.
+ */
 const onTheBooks = ({ live }: Columns) => `
   select ${live}::text, ${freeOf('u.units', `case when r.market_segment in ('complimentary', 'house_use') then r.market_segment else 'none' end`)},
     r.adults, cardinality(r.children_ages),
-    case n.status when 'waived' then 0 else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end,
-    case n.status when 'waived' then 0 else (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.taxes) x where (x ->> 'included')::boolean) end,
-    coalesce(n.commission, 0), 0, case when u.units > 0 then r.booking_id end
+    case when n.status = 'waived' or c.is_told then 0 else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end,
+    case when n.status = 'waived' or c.is_told then 0 else (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.taxes) x where (x ->> 'included')::boolean) end,
+    case when c.is_told then 0 else coalesce(n.commission, 0) end, 0, case when u.units > 0 then r.booking_id end
   from house h
   join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status in ('confirmed', 'checked_in', 'checked_out')
     and r.arrival <= cast(:to as date) and r.departure > greatest(h.open_on, cast(:from as date))
@@ -73,7 +76,10 @@ const onTheBooks = ({ live }: Columns) => `
     and n.date between greatest(h.open_on, cast(:from as date)) and cast(:to as date)
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   left join guest g on g.tenant_id = b.tenant_id and g.id = b.booker_guest_id
-  cross join lateral (select coalesce(sum(p.quantity), 0)::int as units from unit_type_pool p where p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id) u`
+  cross join lateral (select coalesce(sum(p.quantity), 0)::int as units from unit_type_pool p where p.tenant_id = n.tenant_id and p.unit_type_id = n.unit_type_id) u
+  cross join lateral (select n.status = 'charged' and exists (
+    select from folio_line l where l.tenant_id = n.tenant_id and l.source_type = 'reservation_night' and l.source_id = n.reservation_id
+      and l.source_key = n.date || ':room' and l.business_date < h.open_on) as is_told) c`
 
 /** Commissions that agencies are owed for stays that leave on the open day or later, on the day on which they leave. Those of closed days are facts. */
 const owedToAgencies = (by: Dimension) => `
@@ -160,39 +166,5 @@ export const capacityBy = (
          cast(least(upper(a.during) - 1, cast(:to as date)) as timestamp), interval '1 day') d (night)) c
      group by key`,
     bound(trx, of, range),
-  )
-}
-
-export type Changed = {
-  key: string | null
-  stayDate: string
-  changedOn: string
-  unitNights: number
-  roomRevenue: number
-}
-
-const changeColumns: Partial<Record<Dimension, string>> = {
-  unitType: 'o.unit_type_id',
-  segment: 'o.market_segment',
-  channel: 'o.channel_connection_id',
-}
-
-/** Changes on the books for nights of a range, by the day of the change, up to a day. */
-export const changesOnTheBooks = (
-  trx: Trx,
-  of: readonly House[],
-  { from, to }: Range,
-  { until, by = 'date' }: { until: string; by?: 'date' | 'unitType' | 'segment' | 'channel' },
-): Promise<Changed[]> => {
-  const key = changeColumns[by]
-  return sql(
-    trx,
-    `select ${key ? `cast(${key} as text)` : 'null::text'} as key, o.stay_date, o.changed_on, cast(sum(o.unit_nights) as bigint) as unit_nights,
-       cast(sum(o.room_revenue) as bigint) as room_revenue
-     from on_the_books_change o
-     where o.tenant_id = :tenantId and o.property_id = any(cast(:houses as uuid[])) and o.stay_date between cast(:from as date) and cast(:to as date)
-       and o.changed_on <= cast(:until as date)
-     group by 1, 2, 3`,
-    { tenantId: contextOf(trx).tenantId, houses: of.map(({ id }) => id), from, to, until },
   )
 }

@@ -26,6 +26,10 @@ const nights = (where: string, since: string, more = '') => `
 /** Each night and each stay is summed up once for every dimension. */
 const sumsOfNight = 9
 
+/** Each change on the books is summed up for four dimensions, by the day and by the month. */
+const sumsOfChange = 8
+const sumsOfBooks = `s.dimension in ('all', 'unitType', 'segment', 'channel') and s.span in ('day', 'month')`
+
 /** Days of the property that are summed up and have not changed since. */
 const kept = `(
   select d.property_id, d.date from stay_sum_day d
@@ -54,6 +58,19 @@ export const differsAcross: readonly { report: ReportKey; text: string }[] = [
         `sum(case n.status when 'waived' then 0
          else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end)`,
       ),
+    ),
+  },
+  {
+    report: 'pace',
+    text: across(
+      `select x.night, sum(x.units) as units, sum(x.amount) as amount from (
+       select s.stay_date as night, s.unit_nights as units, s.room_revenue as amount from on_the_books_sum s
+       where ${ofProperty('s')} and ${sumsOfBooks} and s.stay_date >= cast(:since as date)
+       union all
+       select w.stay_date, ${sumsOfChange} * w.unit_nights, ${sumsOfChange} * w.room_revenue from on_the_books_waiting w
+       where ${ofProperty('w')} and w.stay_date >= cast(:since as date)) x group by x.night`,
+      `select o.stay_date as night, ${sumsOfChange} * sum(o.unit_nights) as units, ${sumsOfChange} * sum(o.room_revenue) as amount from on_the_books_change o
+     where ${ofProperty('o')} and o.stay_date >= cast(:since as date) group by o.stay_date`,
     ),
   },
   {

@@ -42,21 +42,24 @@ const abilityIn = (row: Row): Ability => {
 
 export type Rights = { sight: Sight; refusal: 'forbidden' | 'feature_not_enabled' | null }
 
-/** The present rights of a member or key over a subject, and the reason why it may not be read. `action`: whether runs of it are made, or read alone. */
+const actionsOf = { make: ['create'], fetch: ['read', 'export'] } as const
+
+/** The present rights of a member or key over a subject, and the reason why it may not be read. `to`: whether runs of it are made, or their files fetched. */
 export const rightsOf = async (
   trx: Trx,
   {
     callerId,
     byKey,
     subject,
-    action = 'create',
-  }: { callerId: string; byKey: boolean; subject: string; action?: 'create' | 'read' },
+    to = 'make',
+  }: { callerId: string; byKey: boolean; subject: string; to?: keyof typeof actionsOf },
 ): Promise<Rights> => {
   const row = await sqlOne<Row>(trx, byKey ? ofKey : ofMember, { callerId, tenantId: contextOf(trx).tenantId })
   const sight = { propertyIds: row?.propertyIds ?? null }
   if (!row?.isActive) return { sight, refusal: 'forbidden' }
   const ability = abilityIn(row)
-  if (!ability.can(action, 'ReportRun') || !ability.can('read', subject)) return { sight, refusal: 'forbidden' }
+  const mayRun = actionsOf[to].every((action) => ability.can(action, 'ReportRun'))
+  if (!mayRun || !ability.can('read', subject)) return { sight, refusal: 'forbidden' }
   const { feature } = subjectFacts(subject)
   return { sight, refusal: feature !== null && !row.features.includes(feature) ? 'feature_not_enabled' : null }
 }

@@ -103,13 +103,13 @@ export const runSchedule = async (trx: Trx, id: string, now = new Date()): Promi
 
 export type Ended = { id: string; scheduleId: string | null; report: Schedule['report']; propertyIds: string[] | null }
 
-/** Tells whether a member may read a file that was made with these properties. */
+/** Tells whether a member may fetch and read a file that was made with these properties. */
 const mayRead = async (trx: Trx, userId: string, { report, propertyIds }: Ended): Promise<boolean> => {
   const { sight, refusal } = await rightsOf(trx, {
     callerId: userId,
     byKey: false,
     subject: reportOf(report).subject,
-    action: 'read',
+    to: 'fetch',
   })
   if (refusal !== null) return false
   const { propertyIds: seen } = sight

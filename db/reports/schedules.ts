@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { reportScheduleChanged, reportScheduleCreated } from '../../config/events/reports.ts'
 import { forbidden, invalid, unprocessable } from '../../config/errors.ts'
 import { reportOf } from '../../config/reports.ts'
@@ -129,6 +130,10 @@ const checkSchedule = async (
       { field: 'feature', message: subjectFacts(subject).feature ?? '' },
     ])
   if (refusal !== null) throw forbidden()
+  if (trigger.type === 'business_day_closed' && sight.propertyIds?.includes(trigger.propertyId) === false)
+    throw forbidden('forbidden', 'The owner does not see the property whose day closes', [
+      { field: 'trigger.propertyId', message: 'is outside the properties of the owner' },
+    ])
   const today = trigger.type === 'clock' ? todayIn(trigger.timeZone) : await dayOf(trx, trigger.propertyId)
   await checkedParameters(
     trx,
@@ -189,16 +194,21 @@ export const createSchedule = async (trx: Trx, given: NewSchedule, createdBy: st
 
 export type ScheduleChange = Partial<NewSchedule>
 
-/** Changes a locked schedule. Switched on, or with another trigger, it runs from now on; what was missed meanwhile is not made up for. */
+/**
+ * Changes a locked schedule. Switched on, or with another trigger, it runs from now on; what was missed meanwhile is not made up for. The trigger that it has, sent once
+ * more, takes no time away from it that is due and not made yet.
+ */
 export const changeSchedule = async (trx: Trx, id: string, change: ScheduleChange): Promise<void> => {
   const before = await readSchedule(trx, id)
   const trigger = change.trigger === undefined ? before.trigger : await triggerOf(trx, change.trigger)
   const active = change.active ?? before.active
   const { report = before.report, parameters = before.parameters, ownerId = before.ownerId } = change
   const recipients = [...new Set(change.recipients ?? before.recipients)]
-  if (active) await checkSchedule(trx, { report, parameters, ownerId, recipients, trigger })
-  else await refuseStrangers(trx, [...new Set([...(change.ownerId ? [ownerId] : []), ...(change.recipients ?? [])])])
-  const isNew = change.trigger !== undefined || active !== before.active
+  // Recipients who have left since are told of nothing, and keep nobody from changing the rest.
+  const asked = change.recipients ?? []
+  if (active) await checkSchedule(trx, { report, parameters, ownerId, recipients: asked, trigger })
+  else await refuseStrangers(trx, [...new Set([...(change.ownerId ? [ownerId] : []), ...asked])])
+  const isNew = !isDeepStrictEqual(trigger, before.trigger) || active !== before.active
   const { trigger: _, ...fields } = change
   await changeRow(trx, ReportSchedule, id, {
     ...fields,

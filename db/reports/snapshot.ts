@@ -1,4 +1,4 @@
-import { prepared, preparedOne } from '../lib/connection.ts'
+import { contextOf, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { owedToAgency } from '../reservations/index.ts'
 
@@ -48,17 +48,21 @@ const lineFacts = `
   where l.tenant_id = cast(:tenantId as uuid) and l.property_id = :propertyId and l.business_date = cast(:date as date) and l.category = 'room'
   on conflict do nothing`
 
-/** Nights that cost nothing have no line, and are slept all the same. */
+/**
+ * Nights that cost nothing have no line, and are slept all the same. So is a night that was charged on a day before its own, by a departure while the business day was
+ * behind the calendar: its revenue and commission are of that day, and its unit-night is of its own.
+ */
 const freeFacts = `
   insert into night_fact ${columns}
   select r.property_id, n.date, n.date, r.id, 'night', 'reservation_night', md5(n.reservation_id || ' ' || n.date)::uuid, ${dimensions},
-    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, coalesce(n.commission, 0)
+    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, case when c.charged_on is null then coalesce(n.commission, 0) else 0 end
   from reservation r
   join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status = 'charged'
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
+  left join lateral (select max(l.business_date) as charged_on from folio_line l where l.tenant_id = n.tenant_id and l.source_type = 'reservation_night'
+    and l.source_id = n.reservation_id and l.source_key = n.date || ':room') c on true
   where r.property_id = :propertyId and r.arrival <= cast(:date as date) and r.departure > cast(:date as date)
-    and not exists (select from folio_line l where l.tenant_id = n.tenant_id and l.source_type = 'reservation_night' and l.source_id = n.reservation_id
-      and l.source_key = n.date || ':room')
+    and (c.charged_on is null or c.charged_on < cast(:date as date))
   on conflict do nothing`
 
 /** Commission of an agency is owed from the day on which the guests leave (R43): one fact of the stay, without a night. A departure is taken back on its own day alone. */
@@ -72,6 +76,27 @@ const commissionFacts = `
   where r.tenant_id = cast(:tenantId as uuid) and r.property_id = :propertyId and r.check_out_business_date = cast(:date as date) and r.status = 'checked_out'
     and o.amount > 0
   on conflict do nothing`
+
+const daysWithoutCommission = `
+  select distinct r.check_out_business_date as date
+  from reservation r
+  join business_day d on d.tenant_id = r.tenant_id and d.property_id = r.property_id and d.date = r.check_out_business_date and d.status = 'closed'
+  join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id and b.agency_id is not null and b.commission_rate > 0
+  where r.tenant_id = cast(:tenantId as uuid) and r.property_id = :propertyId and r.status = 'checked_out' and r.check_out_business_date >= cast(:since as date)
+    and ${owedToAgency} > 0
+    and not exists (select from night_fact f where f.tenant_id = r.tenant_id and f.property_id = r.property_id and f.business_date = r.check_out_business_date
+      and f.source_type = 'agency_commission')`
+
+/**
+ * Writes down the commissions of agencies on closed days of a property that have none of them: a process of a version that knew no such facts has closed them, while
+ * it was being replaced. A day that has some, and lacks one, is left to the proof. Answers the days.
+ */
+export const fillCommissions = async (trx: Trx, propertyId: string, since: string): Promise<string[]> => {
+  const { tenantId } = contextOf(trx)
+  const found = await sql<{ date: string }>(trx, daysWithoutCommission, { tenantId, propertyId, since })
+  for (const { date } of found) await prepared(trx, commissionFacts, bound(propertyId, date, tenantId))
+  return found.map(({ date }) => date)
+}
 
 /** Units that there were to sell, by the home type of the units. */
 const units = `

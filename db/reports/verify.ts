@@ -7,6 +7,7 @@ import type { Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
 import { emit } from '../lib/events.ts'
 import { differsAcross } from './proofs.ts'
+import { fillCommissions } from './snapshot.ts'
 
 /** Closed days that are proved again each night. Later ones were proved when they closed, and nothing writes to them. */
 const daysBack = 35
@@ -43,7 +44,8 @@ const keep = async (trx: Trx, propertyId: string, { report, from, to }: Drift, s
 
 /**
  * Proves the facts of a property: the nights on the books by a recount of reservations, the facts of closed days by the lines of their folios, and the
- * counters of nights to come by the nights that were sold (R26). What differs is kept, told once, and named in the `meta` of reports; it is not repaired.
+ * counters of nights to come by the nights that were sold (R26). What differs is kept, told once, and named in the `meta` of reports; it is not repaired. Days that a process
+ * of an older version has closed without commissions of agencies gain them first.
  */
 export const verifyFacts = async (trx: Trx, propertyId: string): Promise<Drift[]> => {
   const open = await sqlOne<{ day: string }>(
@@ -53,6 +55,9 @@ export const verifyFacts = async (trx: Trx, propertyId: string): Promise<Drift[]
   )
   if (!open) return []
   const since = addDays(open.day, -daysBack)
+  const filled = await fillCommissions(trx, propertyId, since)
+  if (filled.length > 0)
+    logOf(trx).warn({ propertyId, days: filled }, 'days had closed without commissions of agencies')
   const found: Drift[] = []
   for (const { report, text } of differsAcross) {
     const row = await sqlOne<{ from: string | null; to: string | null }>(trx, text, {

@@ -194,22 +194,38 @@ describe('the commission of agencies in production', () => {
 
   it('is filled in for days that closed without it, and is proved each night', async () => {
     const known = await commissions(-3, 0)
-    const at = house.day(-1)
     await world.database.admin.transaction(async (trx) => {
       await trx.raw(`set local session_replication_role = replica`)
       await trx.raw(`delete from night_fact where source_type = 'agency_commission'`)
       await trx.raw(`update night_sum set commission = 0`)
     })
     expect(await commissions(-3, 0)).to.include({ all: 0 })
-    expect(await house.inHouse((trx) => verifyFacts(trx, house.propertyId))).to.deep.include({
-      report: 'production',
-      from: at,
-      to: at,
-    })
     await world.database.admin.transaction(up)
     expect(await commissions(-3, 0)).to.deep.equal(known)
     await world.database.admin.transaction(up)
     expect(await commissions(-3, 0)).to.deep.equal(known)
     expect(await house.inHouse((trx) => verifyFacts(trx, house.propertyId))).to.deep.equal([])
+  })
+
+  it('is filled in by the nightly proof where a day has closed without any, and is missed where it lacks one', async () => {
+    const known = await commissions(-3, 0)
+    const at = house.day(-1)
+    const lose = (which: string) =>
+      world.database.admin.transaction(async (trx) => {
+        await trx.raw(`set local session_replication_role = replica`)
+        const lost = `tenant_id = '${house.tenantId}' and source_type = 'agency_commission'`
+        await trx.raw(
+          `delete from night_fact where ${lost} and id in (select id from night_fact where ${lost} order by commission, id limit ${which})`,
+        )
+      })
+    const proof = () => house.inHouse((trx) => verifyFacts(trx, house.propertyId))
+    await lose('all')
+    await world.database.admin.raw(`update night_sum set commission = 0 where tenant_id = ?`, [house.tenantId])
+    expect(await commissions(-3, 0)).to.include({ all: 0 })
+    expect(await proof()).to.deep.equal([])
+    expect(await commissions(-3, 0)).to.deep.equal(known)
+    expect(await proof()).to.deep.equal([])
+    await lose('1')
+    expect(await proof()).to.deep.include({ report: 'production', from: at, to: at })
   })
 })

@@ -72,4 +72,42 @@ describe('production by firm and by agency', () => {
     expect(await told('company')).to.deep.equal(known)
     expect(await house.inHouse((trx) => verifyFacts(trx, house.propertyId))).to.deep.equal([])
   })
+
+  it('counts a booking once in all, whose firm and whose guest are others from one night to the next', async () => {
+    const late = await makeLateHouse(2, { units: 2 })
+    const [id = ''] = await makeStays(late, 1, { from: -2, nights: 2 })
+    const set = (text: string, values: unknown[]) =>
+      late.inHouse((trx) =>
+        sql(trx, text.replace('THIS', 'id = (select booking_id from reservation where id = ?)'), values),
+      )
+    const [first, second] = [
+      await late.inHouse((trx) => createCompany(trx, { kind: 'company', legalName: 'Uma' })),
+      await late.inHouse((trx) => createCompany(trx, { kind: 'company', legalName: 'Outra' })),
+    ]
+    const lives = (country: string) =>
+      set(`update guest set residence_country = ? where id = (select booker_guest_id from booking where THIS)`, [
+        country,
+        id,
+      ])
+    await set(`update booking set company_id = ? where THIS`, [first, id])
+    await lives('PT')
+    await arrive(late, id)
+    await closeOpenDay(late)
+    await set(`update booking set company_id = ? where THIS`, [second, id])
+    await lives('UY')
+    await closeOpenDay(late)
+    for (const [by, keys] of [
+      ['company', [first, second]],
+      ['country', ['PT', 'UY']],
+    ] as const) {
+      const { rows, totals } = await late.inHouse(async (trx) => {
+        const asked = { propertyId: [late.propertyId], startDate: late.day(-2), endDate: late.day(-1), by }
+        const read = await report('production').open(trx, asked, { propertyIds: null }, null)
+        return { rows: [...(read.rows as Iterable<Row>)], totals: read.totals() as Row }
+      })
+      const told = Object.fromEntries(rows.map((row) => [row.key, [row.bookings, row.unitNights]]))
+      expect(told, by).to.deep.equal(Object.fromEntries(keys.map((key) => [key, [1, 1]])))
+      expect([totals.bookings, totals.unitNights], by).to.deep.equal([1, 2])
+    }
+  })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { addMembership } from '../../db/auth/members/create.ts'
+import { createRole } from '../../db/auth/roles.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
 import { tickReportSchedules } from '../../jobs/reports.ts'
@@ -162,5 +163,113 @@ describe('schedules of reports and their owners', () => {
     await grants(false)
     expect(await readsOf(wide)).to.deep.equal([house.propertyId])
     expect(other.tenantId).to.equal(house.tenantId)
+  })
+
+  it('keep a time that is due, and a day that has closed, where their trigger is sent once more as it is', async () => {
+    house = await makeLateHouse(2, { units: 1 })
+    owner = await member('owner')
+    const clock = { type: 'clock', every: 'day', at: '06:30', timeZone: 'America/Sao_Paulo' }
+    const closes = { type: 'business_day_closed', propertyId: house.propertyId }
+    const { id: byClock } = await made(owner, { trigger: clock })
+    const { id: byDay } = await made(owner, { trigger: closes, parameters: { period: 'today' } })
+    await isDue(byClock)
+    await closeOpenDay(house)
+    for (const [id, trigger] of [
+      [byClock, clock],
+      [byDay, closes],
+    ] as const) {
+      const { status } = await owner.send('PATCH', `reports/schedules/${id}`, { name: 'Todos os dias', trigger })
+      expect(status).to.equal(200)
+    }
+    await tick()
+    for (const id of [byClock, byDay])
+      expect((await runsOf(id)).map(({ status }) => status)).to.deep.equal(['succeeded'])
+    // Another time begins anew: what was due is not made up for.
+    await isDue(byClock)
+    const { body } = await owner.send('PATCH', `reports/schedules/${byClock}`, { trigger: { ...clock, at: '06:45' } })
+    expect(Date.parse(String(body.nextRunAt))).to.be.above(Date.now())
+    await tick()
+    expect(await runsOf(byClock)).to.have.length(1)
+  })
+
+  it('are changed and run though a recipient has left, who is told of nothing and not named again', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const guest = await member('manager')
+    const recipients = [owner.userId, guest.userId]
+    const { id } = await made(owner, { recipients })
+    await house.inHouse((trx) =>
+      sql(trx, `update membership set status = 'deactivated' where user_id = ?`, [guest.userId]),
+    )
+    const change = (body: object) => owner.send('PATCH', `reports/schedules/${id}`, body)
+    const { status, body } = await change({ name: 'Ocupação de ontem' })
+    expect([status, body.name, body.recipients]).to.deep.equal([200, 'Ocupação de ontem', recipients])
+    await isDue(id)
+    await tick()
+    expect((await runsOf(id)).map((run) => [run.status, run.withheld])).to.deep.equal([['succeeded', 1]])
+    expect((await change({ recipients })).body.code).to.equal('recipient_not_member')
+    expect((await change({ recipients: [owner.userId] })).status).to.equal(200)
+  })
+
+  it('follow the days of properties that their owner sees', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const other = await makeHouse({ units: 1, tenantId: house.tenantId })
+    const manager = await member('manager', [house.propertyId])
+    const parameters = { propertyId: [house.propertyId], period: 'today' }
+    const of = ({ propertyId }: House) => ({
+      parameters,
+      trigger: { type: 'business_day_closed', propertyId },
+      ownerId: manager.userId,
+    })
+    const { id } = await made(manager, of(house))
+    const { status: ofManager } = await manager.send('PATCH', `reports/schedules/${id}`, { trigger: of(other).trigger })
+    expect(ofManager).to.equal(403)
+    for (const { status, body } of [
+      await owner.send('PATCH', `reports/schedules/${id}`, { trigger: of(other).trigger }),
+      await owner.send('POST', 'reports/schedules', {
+        name: 'x',
+        report: 'occupancy',
+        format: 'csv',
+        recipients: [owner.userId],
+        ...of(other),
+      }),
+    ])
+      expect([status, body.code, (body.errors as { field: string }[] | undefined)?.[0]?.field]).to.deep.equal([
+        403,
+        'forbidden',
+        'trigger.propertyId',
+      ])
+  })
+
+  it('tell of a file those alone who may fetch it', async () => {
+    house = await makeHouse({ units: 1 })
+    owner = await member('owner')
+    const [all, part] = [await member('auditor'), await member('auditor')]
+    for (const [{ userId }, actions] of [
+      [all, ['read', 'export']],
+      [part, ['read']],
+    ] as const)
+      await house.inHouse(async (trx) => {
+        const permissions = [
+          { subject: 'ReportRun', actions: [...actions] },
+          { subject: 'OperationalReport', actions: ['read'] },
+        ]
+        const { id } = await createRole(trx, { key: `looks-${actions.length}`, name: 'Looks', permissions })
+        await sql(trx, `update membership set role = null, role_id = ? where user_id = ?`, [id, userId])
+      })
+    const { id } = await made(owner, { recipients: [all.userId, part.userId] })
+    await isDue(id)
+    await tick()
+    const [run] = await house.inHouse((trx) =>
+      sql<{ id: string; sharedWith: string[]; withheld: number }>(
+        trx,
+        `select id, shared_with, withheld from report_run where schedule_id = ?`,
+        [id],
+      ),
+    )
+    expect([run?.sharedWith, run?.withheld]).to.deep.equal([[all.userId], 1])
+    const statusOf = async (desk: Member) => (await desk.get(`reports/runs/${run?.id}/file`)).status
+    expect([await statusOf(all), await statusOf(part)]).to.deep.equal([200, 403])
   })
 })

@@ -13,7 +13,7 @@ export type Stays = {
 
 /**
  * Gives a house a past year and a half year to come: stays of one to four nights on each day, one of ten cancelled and one of thirty not come, nights charged with
- * breakfast beside them, and the facts and changes on the books that follow. Some bookings have several stays, days apart. Written without triggers but those that sum up.
+ * breakfast beside them, and the facts and changes on the books that follow. Some bookings have several stays, days apart. Written without triggers but those that sum up facts.
  */
 export const fillYear = async (
   admin: Knex,
@@ -62,6 +62,7 @@ const filled = [
   'night_fact',
   'night_sum',
   'on_the_books_change',
+  'on_the_books_waiting',
   'guest',
 ]
 
@@ -120,6 +121,9 @@ const statements = [
      m.source, c.units, c.units * 20000
    from made m cross join lateral generate_series(0, m.nights - 1) d (n) cross join (values (1, 0), (-1, 5)) c (units, later)
    where c.units = 1 or m.status in ('cancelled', 'no_show')`,
+  `insert into on_the_books_waiting (tenant_id, property_id, stay_date, changed_on, unit_type_id, market_segment, channel_connection_id, unit_nights, room_revenue)
+   select o.tenant_id, o.property_id, o.stay_date, o.changed_on, o.unit_type_id, o.market_segment, o.channel_connection_id, o.unit_nights, o.room_revenue
+   from made m join on_the_books_change o on o.tenant_id = :tenantId and o.reservation_id = m.id`,
   `insert into property_day (tenant_id, property_id, date, unit_type_id, units, out_of_order, out_of_service)
    select :tenantId, :propertyId, cast(:today as date) + d.n, :typeId, 200, 1, 0 from generate_series(-:back::int, -1) d (n) on conflict do nothing`,
   `insert into business_day (tenant_id, property_id, date, status, opened_at, closed_at, totals)

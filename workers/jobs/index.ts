@@ -2,6 +2,7 @@ import { nilId } from '../../config/nil-id.ts'
 import { kindsOfCall, purgeCalls, rollPartitions } from '../../db/jobs/index.ts'
 import type { OverCall } from '../../db/jobs/index.ts'
 import { foldCounts } from '../../db/lib/counts.ts'
+import { foldBooks } from '../../db/reports/index.ts'
 import { foldListCounts, purgeExternalCalls, rollPartitions as rollPartitionsJob } from '../../jobs/jobs.ts'
 import { onDatabase, processor } from '../lib/processor.ts'
 
@@ -18,6 +19,9 @@ const purge = processor(purgeExternalCalls, async ({ effect, finish, signal }) =
 
 export const processors = [
   onDatabase(rollPartitionsJob, (trx) => rollPartitions(trx)),
-  onDatabase(foldListCounts, async (trx) => void (await foldCounts(trx))),
+  onDatabase(foldListCounts, async (trx) => {
+    await foldCounts(trx)
+    await foldBooks(trx)
+  }),
   purge,
 ]

@@ -1,9 +1,10 @@
 import { wordOf } from '../../../config/report-texts.ts'
 import { addDays, daysIn } from '../../../config/time.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { changesOnTheBooks } from '../books.ts'
 import { houseOf, metaOfHouses } from '../houses.ts'
 import type { House } from '../houses.ts'
-import { capacityBy, changesOnTheBooks, nightsBy } from '../nights.ts'
+import { capacityBy, nightsBy } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight } from '../reading.ts'
 import { Books, errorOf, guessOf } from '../rules/forecast.ts'
 import type { Facts, Realised } from '../rules/forecast.ts'
@@ -34,7 +35,7 @@ const columns: Record<string, ColumnKind> = {
 /** Closed nights that a forecast may look at: a year and some weeks. */
 const daysBack = 500
 
-const factsOf = async (trx: Trx, house: House, last: string, until: string): Promise<Facts> => {
+const factsOf = async (trx: Trx, house: House, last: string, days: number): Promise<Facts> => {
   const from = addDays(last, -daysBack)
   const closed = { from, to: last }
   const nights = new Map((await nightsBy(trx, [house], closed, 'date')).map((row) => [row.key, row]))
@@ -49,7 +50,7 @@ const factsOf = async (trx: Trx, house: House, last: string, until: string): Pro
       available: units - outOfOrder,
     })
   }
-  const changes = await changesOnTheBooks(trx, [house], { from, to: until }, { until: last })
+  const changes = await changesOnTheBooks(trx, house, { from, to: addDays(last, days) }, { last, days })
   return { books: new Books(changes), realised }
 }
 
@@ -60,7 +61,7 @@ export const openForecast = async (trx: Trx, asked: Asked, sight: Sight): Promis
   const last = addDays(house.openOn, -1)
   const range = { from: house.openOn, to: addDays(last, days) }
   const meta = { ...(await metaOfHouses(trx, 'forecast', [house], range, sight)), provisional: true, booksAsOf: last }
-  const facts = await factsOf(trx, house, last, range.to)
+  const facts = await factsOf(trx, house, last, days)
   const free = new Map((await capacityBy(trx, [house], range)).map((row) => [row.key, row.units - row.outOfOrder]))
   const rows = daysIn(range.from, addDays(range.to, 1)).map((date, index): ForecastRow => {
     const lead = index + 1

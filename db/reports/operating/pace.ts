@@ -3,13 +3,13 @@ import { wordOf } from '../../../config/report-texts.ts'
 import type { paceViews } from '../../../config/reports.ts'
 import { addDays, daysIn } from '../../../config/time.ts'
 import type { Trx } from '../../lib/connection.ts'
+import { booksAt } from '../books.ts'
+import type { Booked } from '../books.ts'
 import { daysAsked, housesOfOneCurrency, metaOfHouses, openDayOf } from '../houses.ts'
 import type { House } from '../houses.ts'
-import { capacityBy, changesOnTheBooks } from '../nights.ts'
-import type { Changed } from '../nights.ts'
+import { capacityBy } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import { monthsOf } from '../rules/dates.ts'
-import type { Range } from '../rules/dates.ts'
 import { averageOf } from '../rules/operating.ts'
 import { ratioOf } from '../rules/vectors.ts'
 import { columnsOf, namesOf } from './table.ts'
@@ -68,17 +68,12 @@ class Sums {
 
 const totalKey = ' all'
 
-/** Sums what was on the books at the close of a day, by the key of a night's row and in all. */
-const booksAt = (
-  changes: readonly Changed[],
-  keyOf: (change: Changed) => string,
-  isKnown: (change: Changed) => boolean,
-): Sums => {
+/** Sums what was on the books, by the key of a night's row and in all. */
+const sumsOf = (nights: readonly Booked[], keyOf: (night: Booked) => string): Sums => {
   const sums = new Sums()
-  for (const change of changes) {
-    if (!isKnown(change)) continue
-    sums.add(keyOf(change), change)
-    sums.add(totalKey, change)
+  for (const night of nights) {
+    sums.add(keyOf(night), night)
+    sums.add(totalKey, night)
   }
   return sums
 }
@@ -91,21 +86,32 @@ export const openPace = async (trx: Trx, asked: Asked, sight: Sight, window: Win
   const { asOf, since } = paceDays(asked, houses)
   const meta = { ...(await metaOfHouses(trx, 'pace', houses, range, sight)), booksAsOf: asOf, pickupSince: since }
   const dimension = by === 'day' || by === 'month' ? 'date' : by
-  const read = (of: Range, until: string) => changesOnTheBooks(trx, houses, of, { until, by: dimension })
   const keyIn =
     (shift: number) =>
-    ({ key, stayDate }: Changed) => {
+    ({ key, stayDate }: Booked) => {
       if (dimension !== 'date') return key ?? (by === 'channel' ? 'direct' : 'none')
       const day = addDays(stayDate, shift)
       return by === 'month' ? day.slice(0, 7) : day
     }
-  const changes = await read(range, asOf)
-  const now = booksAt(changes, keyIn(0), () => true)
-  const then = booksAt(changes, keyIn(0), ({ changedOn }) => changedOn <= since)
   const yearAgo = { from: addDays(range.from, -yearDays), to: addDays(range.to, -yearDays) }
-  const past = compare === 'last_year' ? await read(yearAgo, range.to) : []
-  const lastYear = booksAt(past, keyIn(yearDays), ({ changedOn }) => changedOn <= addDays(asOf, -yearDays))
-  const final = booksAt(past, keyIn(yearDays), ({ changedOn, stayDate }) => changedOn <= stayDate)
+  const books = await booksAt(
+    trx,
+    houses,
+    [
+      { ...range, until: asOf },
+      { ...range, until: since },
+      ...(compare === 'last_year'
+        ? [
+            { ...yearAgo, until: addDays(asOf, -yearDays) },
+            { ...yearAgo, until: null },
+          ]
+        : []),
+    ],
+    dimension,
+  )
+  const [now, then, lastYear, final] = [0, 0, yearDays, yearDays].map((shift, index) =>
+    sumsOf(books[index] ?? [], keyIn(shift)),
+  ) as [Sums, Sums, Sums, Sums]
   const capacity = dimension === 'date' ? await capacityBy(trx, houses, range) : []
   const free = new Map<string, number>()
   for (const { key, units, outOfOrder } of capacity) {

@@ -132,16 +132,9 @@ export const openProduction = async (
   const shares = sharesOf(shown.map(({ roomRevenue }) => roomRevenue))
   const rows = shown.map((row, index): ProductionRow => ({ ...row, share: shares[index] ?? null }))
   const all = merged(sums.map(([, of]) => of))
-  // A booking with nights of several keys is one booking in all.
-  const inAll =
-    by === 'ratePlan' || by === 'unitType' || by === 'segment'
-      ? await bookedNightsBy(trx, houses, range, 'property')
-      : []
-  const {
-    key: _,
-    basis: __,
-    ...total
-  } = rowOf('', basis, inAll.length > 0 ? { ...all, bookings: sum(inAll.map((one) => one.bookings)) } : all)
+  // A booking with nights of several keys is one booking in all: its guest may move, and its firm may change, from one night to the next.
+  const bookings = sum((await bookedNightsBy(trx, houses, range, 'property')).map((one) => one.bookings))
+  const { key: _, basis: __, ...total } = rowOf('', basis, { ...all, bookings })
   const totals = { ...total, share: total.roomRevenue === 0 ? null : '1.0000' }
   const nameOf = await namesOf(
     trx,

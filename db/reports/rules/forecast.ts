@@ -1,6 +1,6 @@
 import { addDays } from '../../../config/time.ts'
 import { halfUp, scaled } from '../../lib/amounts.ts'
-import type { Changed } from '../nights.ts'
+import type { Changed } from '../books.ts'
 
 /** Units and room revenue of a closed night as they were realised, and how many units there were to sell. */
 export type Realised = { units: number; sold: number; roomRevenue: number; available: number }
