@@ -204,7 +204,7 @@ export const changeSchedule = async (trx: Trx, id: string, change: ScheduleChang
   const active = change.active ?? before.active
   const { report = before.report, parameters = before.parameters, ownerId = before.ownerId } = change
   const recipients = [...new Set(change.recipients ?? before.recipients)]
-  // Recipients who have left since are told of nothing, and keep nobody from changing the rest.
+  // Recipients who have left since are told of nothing, and the rest can be changed with them.
   const asked = change.recipients ?? []
   if (active) await checkSchedule(trx, { report, parameters, ownerId, recipients: asked, trigger })
   else await refuseStrangers(trx, [...new Set([...(change.ownerId ? [ownerId] : []), ...asked])])
