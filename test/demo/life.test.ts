@@ -28,6 +28,11 @@ describe('The life of the demo', () => {
     this.timeout(240_000)
     demo = await seedDemo()
     expect(await liveSol(() => world.drain({ queues: settled }))).to.equal(true)
+    // The payer disputes some seconds after the payment.
+    await until(async () => {
+      await world.drain({ queues: settled })
+      return (await rows(`select id from dispute`)).length > 0
+    })
     const { body } = await world.request('POST', '/api/auth/sign-in/email', {
       body: { email: 'owner@sol.example', password: demo.password },
     })

@@ -134,15 +134,20 @@ export const prepareHouse = async (trx: Trx, today: string): Promise<void> => {
   })
 }
 
-/** Reads the dispute that a payer has opened at the gateway: its callback may have come before the api listened. */
+/** Reads the dispute that a payer opens at the gateway some seconds after the payment: its callback may come before the api listens. */
 export const hearOfDispute = async (trx: Trx): Promise<void> => {
-  const paid = await sqlOne<{ reference: string }>(
+  const paid = await sqlOne<{ reference: string; openedAt: Date }>(
     trx,
-    `select p.external_id as reference from payment p join booking b on b.tenant_id = p.tenant_id and b.id = p.target_id
+    `select p.external_id as reference, p.captured_at + interval '4 seconds' as opened_at from payment p join booking b on b.tenant_id = p.tenant_id and b.id = p.target_id
      where b.external_reference = ? and p.status = 'captured'`,
     ['SOL-410'],
   )
   const { tenantId, gatewayAccountId } = sol
   if (paid)
-    await enqueue(trx, readDispute, { tenantId, gatewayAccountId, reference: paid.reference.replace(/^ch_/, 'dp_') })
+    await enqueue(
+      trx,
+      readDispute,
+      { tenantId, gatewayAccountId, reference: paid.reference.replace(/^ch_/, 'dp_') },
+      { at: paid.openedAt },
+    )
 }
