@@ -13,6 +13,7 @@ import { closeExceptions } from '../exceptions.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
 import { holdPayment, readPayment, standingAllocations } from './read.ts'
+import { settleRefusedCaptures } from './refused-capture.ts'
 
 /** Judges a target that is to take or give money, by the caller's role; throws. */
 export type JudgeTarget = (target: { propertyId: string; targetType: TargetType; targetId: string }) => void
@@ -127,6 +128,11 @@ export const setAllocations = async (
     'duplicate_payment',
   ])
   await emitPayment(trx, changed, paymentAllocated)
+  await settleRefusedCaptures(
+    trx,
+    null,
+    changes.filter(({ less }) => less > 0),
+  )
   for (const { targetType, targetId, less } of changes)
     if (targetType === 'booking' && less > 0)
       await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: targetId }, { class: 'urgent' })
