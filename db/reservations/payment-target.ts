@@ -165,7 +165,8 @@ export const folioTarget: PaymentTarget = {
     const folio = await lockWithParents(trx, id)
     if (!folio) throw new Error(`folio ${id} is gone`)
     if (folio.charges > folio.credits - allocation.amount) await (await leaveDepositStage(trx, folio)).post()
-    await moneyLine(trx, id, 'refund', allocation)
+    // The payment may be one of another house of the book, on whose day it goes back.
+    await moneyLine(trx, id, 'refund', { ...allocation, businessDate: await businessDay(trx, folio.propertyId) })
   },
 }
 

@@ -108,7 +108,9 @@ export const setAllocations = async (
         `At most ${now?.payable ?? 0} more is payable`,
         fieldOf(index, 'amount', 'is too much'),
       )
-    const facts = { businessDate, late: false, payable: now.payable }
+    // A target of another house of the book has a business day of its own.
+    const day = now.propertyId === payment.propertyId ? businessDate : await businessDay(trx, now.propertyId)
+    const facts = { businessDate: day, late: false, payable: now.payable }
     const taken = await offer(trx, payment, target, less, facts)
     if (taken?.amount !== less)
       throw unprocessable('amount_exceeds_payable', 'The target takes less', fieldOf(index, 'amount', 'is too much'))
