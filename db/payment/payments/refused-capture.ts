@@ -4,7 +4,7 @@ import { nextReadAt } from '../../lib/due.ts'
 import type { PaymentRow } from '../../rows.ts'
 import { closeExceptions, openException } from '../exceptions.ts'
 import { targetOf } from '../targets.ts'
-import type { TargetRef } from '../targets.ts'
+import type { TargetRef, TargetType } from '../targets.ts'
 import { readAfterMs } from '../rules/states.ts'
 import { lockPayment } from './read.ts'
 import type { Failure } from './snapshot.ts'
@@ -57,30 +57,34 @@ const paidSince = async (
   return (row?.paid ?? 0) + ((await targetOf(target.targetType).settledOtherwise?.(trx, kin, since)) ?? 0)
 }
 
-const waitingOf = (trx: Trx, propertyId: string | null, { targetType }: TargetRef): Promise<Waiting[]> =>
+const waitingOf = (trx: Trx, propertyId: string | null, types: readonly TargetType[]): Promise<Waiting[]> =>
   sql<Waiting>(
     trx,
     `select p.id, p.target_type, p.target_id, e.amount, e.created_at as since from payment_exception e
      join payment p on p.tenant_id = e.tenant_id and p.id = e.subject_id
      where e.kind = 'capture_refused' and e.status = 'open' and (cast(:propertyId as uuid) is null or e.property_id = cast(:propertyId as uuid))
-       and (p.target_type = 'receivable') = :ofReceivable order by p.id limit 500`,
-    { propertyId, ofReceivable: targetType === 'receivable' },
+       and p.target_type = any(:types::text[]) order by p.id limit 500`,
+    { propertyId, types },
   )
+
+const stays: readonly TargetType[] = ['booking', 'reservation', 'folio']
 
 /**
  * Ends the exceptions of refused captures whose money has come another way: by other payments of the target or of what belongs to it, by receipts, or as a bill
- * that a customer owes instead. Without a property those of the whole tenant are looked through.
+ * that a customer owes instead. Without a property those of the whole tenant are looked through. An order is paid where it is taken.
  */
 export const settleRefusedCaptures = async (
   trx: Trx,
   propertyId: string | null,
   targets: readonly TargetRef[],
 ): Promise<void> => {
-  for (const target of targets) {
-    // An order is paid where it is taken.
-    if (target.targetType === 'pos_order') continue
-    const waiting = await waitingOf(trx, propertyId, target)
-    if (waiting.length === 0) continue
+  const ofStay = targets.some(({ targetType }) => stays.includes(targetType))
+  const ofDocument = targets.some(({ targetType }) => targetType === 'receivable')
+  if (!ofStay && !ofDocument) return
+  const types: TargetType[] = [...(ofStay ? stays : []), ...(ofDocument ? (['receivable'] as const) : [])]
+  const waiting = await waitingOf(trx, propertyId, types)
+  if (waiting.length === 0) return
+  for (const target of targets.filter(({ targetType }) => types.includes(targetType))) {
     const kin = (await targetOf(target.targetType).kin?.(trx, target.targetId)) ?? [target]
     for (const one of waiting) {
       const isOfTarget = kin.some(
