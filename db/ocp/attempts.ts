@@ -1,3 +1,4 @@
+import { cut } from '../../config/cut.ts'
 import { contextOf, prepared, preparedOne, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
@@ -65,7 +66,7 @@ export const raise = async (
       status,
       rank: ranks[status],
       code: code?.slice(0, 60) ?? null,
-      text: text === undefined ? null : withoutAddresses(attempt.kind, text).slice(0, 500),
+      text: text === undefined ? null : cut(withoutAddresses(attempt.kind, text), 500),
       providerId: providerId ?? null,
       segments: segments ?? null,
       proof: JSON.stringify([{ status, at: new Date().toISOString(), ...proof }]),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { cut } from '../../config/cut.ts'
 import { conflict, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
 import { conversationClosed, conversationOpened } from '../../config/events/ocp.ts'
 import type { Event } from '../../config/events/event.ts'
@@ -64,7 +65,7 @@ const opened = async (
           id: lastId,
           direction: lastDirection,
           status: lastStatus,
-          text: said === null || isMasked ? null : said.text.slice(0, 500),
+          text: said === null || isMasked ? null : cut(said.text, 500),
           createdAt: lastAt,
         }
       : null,
@@ -254,7 +255,7 @@ const subjectOfReply = async (trx: Trx, id: string): Promise<string> => {
     ? await unseal<{ subject: string | null }>(trx, 'tenant', textPlace(asked.id), asked.text)
     : null
   const subject = (said?.subject ?? '').replace(/[\p{Cc}]+/gu, ' ').trim()
-  return /^re:/i.test(subject) ? subject.slice(0, 200) : `Re: ${subject}`.trim().slice(0, 200)
+  return cut(/^re:/i.test(subject) ? subject : `Re: ${subject}`.trim(), 200)
 }
 
 /** Answers by the channel and to the address of the conversation. 409 where it is closed; 422 as for any message of staff. The caller holds the row. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { cut } from '../../config/cut.ts'
 import { isOfGuest } from '../guests/index.ts'
 import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -111,11 +112,8 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
   const reservationId = await stayOf(trx, propertyId, guestId)
   const contact = { propertyId, kind, index, address: inbound.from }
   const id = randomUUID()
-  const names = inbound.attachments.map((name) => `[${name.slice(0, 200)}]`)
-  const text = [inbound.text, ...names]
-    .filter((part) => part !== '')
-    .join('\n')
-    .slice(0, longest)
+  const names = inbound.attachments.map((name) => `[${cut(name, 200)}]`)
+  const text = cut([inbound.text, ...names].filter((part) => part !== '').join('\n'), longest)
   const row = await insertIfNew(
     trx,
     Message,
@@ -126,7 +124,10 @@ export const receive = async (trx: Trx, channel: MessageChannelRow, inbound: Inb
       propertyId,
       guestId,
       reservationId,
-      text: await seal(trx, 'tenant', textPlace(id), { subject: inbound.subject?.slice(0, 200) ?? null, text }),
+      text: await seal(trx, 'tenant', textPlace(id), {
+        subject: inbound.subject === null ? null : cut(inbound.subject, 200),
+        text,
+      }),
       purpose: 'service',
       urgency: 'immediate',
       plan: [{ channel: kind, waitMinutes: 30 }],

@@ -7,6 +7,7 @@ import type { Trx } from '../lib/connection.ts'
 import { unseal } from '../lib/sealing/index.ts'
 import { blot } from './rules/blotted.ts'
 import type { Value } from './rules/template.ts'
+import { unsubscribeUrl } from './unsubscribe-token.ts'
 
 /** Ids in the data of a message, which codes, links and texts of their records are made of. */
 type Ids = {
@@ -60,6 +61,14 @@ export const registrationLink = async (
   if (masked) return blot
   const { validFrom, endsAt } = await linkInForce(trx, id)
   return pageOfForm(trx, id, validFrom, endsAt)
+}
+
+const nilId = '00000000-0000-4000-8000-000000000000'
+
+/** A link of the variable that opens nothing, as long as one that does; null where it has no usual length. */
+export const linkLike = async (trx: Trx, path: string): Promise<string | null> => {
+  if (path === 'unsubscribe.link') return unsubscribeUrl(trx, nilId, 'sms')
+  return path === 'registration.link' ? pageOfForm(trx, nilId, new Date(), new Date(Date.now() + 86_400_000)) : null
 }
 
 /** Derives codes and links from ids in `data`; `masked` blots them out for everything that is stored. */

@@ -1,3 +1,4 @@
+import { cut } from '../../config/cut.ts'
 import { messagesFallBack, messagesReportSandbox, messagesResolveUnknown } from '../../jobs/ocp.ts'
 import { prepared, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -24,7 +25,7 @@ const accepted = async (
     raise(trx, attempt, 'sent', {
       providerId: outcome.reference,
       segments: outcome.segments,
-      proof: { reply: withoutAddresses(attempt.kind, outcome.proof).slice(0, 300) },
+      proof: { reply: cut(withoutAddresses(attempt.kind, outcome.proof), 300) },
     }),
   ]
   // A report may have been quicker than the reply.

@@ -3,6 +3,8 @@ import { messageVariables } from '../../config/message-variables.ts'
 import type { MessageVariable } from '../../config/message-variables.ts'
 import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
+import { linkLike } from './links.ts'
+import { blot } from './rules/blotted.ts'
 import { contentFor, pathsIn, textsOf } from './rules/contents.ts'
 import type { ChannelKind, Content } from './rules/contents.ts'
 import { segmentsOf } from './rules/segments.ts'
@@ -81,6 +83,14 @@ const realValues = async (trx: Trx, request: PreviewRequest, propertyId: string,
   })
 }
 
+/** Values with links and codes of the usual length and alphabet in place of those that are blotted out, which would count as other characters. */
+const unblotted = async (trx: Trx, values: Values, known: readonly MessageVariable[]): Promise<Values> => {
+  const like = new Map(values)
+  for (const { path, secret, example } of known)
+    if (secret && values.get(path) === blot) like.set(path, (await linkLike(trx, path)) ?? String(example))
+  return like
+}
+
 const missingIn = (content: Content, values: Values, known: readonly MessageVariable[]): string[] => [
   ...new Set(
     textsOf(content).flatMap(([, text]) =>
@@ -115,11 +125,13 @@ export const previewTemplate = async (trx: Trx, id: string, request: PreviewRequ
     propertyId === null
       ? new Map(known.map((variable) => [variable.path, sampleOf(variable, house?.currency ?? 'BRL')]))
       : await realValues(trx, request, propertyId, content)
-  const written = write(content, context, values, house?.timezone ?? 'UTC')
+  const zone = house?.timezone ?? 'UTC'
+  const written = write(content, context, values, zone)
+  const segments = async () => segmentsOf(write(content, context, await unblotted(trx, values, known), zone).text)
   return {
     ...written,
     locale: content.locale,
-    segments: request.channel === 'sms' ? segmentsOf(written.text) : null,
+    segments: request.channel === 'sms' ? await segments() : null,
     missing: missingIn(content, values, known),
   }
 }

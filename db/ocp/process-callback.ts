@@ -84,16 +84,18 @@ const landline = new Set(['30006'])
 /** Our status for a status of Twilio; null where it tells nothing new. */
 const twilioReport = (form: Record<string, string>): Report | null => {
   const code = form['ErrorCode']
-  switch (form['MessageStatus'] ?? form['SmsStatus']) {
+  const state = form['MessageStatus'] ?? form['SmsStatus']
+  switch (state) {
     case 'delivered':
       return { status: 'delivered' }
     case 'read':
       return { status: 'read' }
     case 'failed':
     case 'undelivered':
+    case 'canceled':
       return {
         status: 'failed',
-        code: code ? `twilio_${code}`.slice(0, 60) : 'undelivered',
+        code: code ? `twilio_${code}`.slice(0, 60) : state === 'failed' ? 'undelivered' : state,
         suppress: code === '21610' ? 'stop' : code !== undefined && landline.has(code) ? 'invalid' : undefined,
       }
     default:

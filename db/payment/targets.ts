@@ -62,6 +62,8 @@ export interface PaymentTarget {
   revert(trx: Trx, id: string, allocation: TakenBack): Promise<{ documentId: string } | void>
   /** The targets by which the same money may come, itself among them: a booking, its reservations and their folios. Locks nothing. */
   kin?(trx: Trx, id: string): Promise<TargetRef[]>
+  /** Amount by which targets of one kin were settled since an instant other than by payments: by receipts, or by a bill that a customer owes instead. */
+  settledOtherwise?(trx: Trx, kin: readonly TargetRef[], since: Date): Promise<number>
 }
 
 const targets = new Map<TargetType, PaymentTarget>()

@@ -165,7 +165,8 @@ export const folioTarget: PaymentTarget = {
     const folio = await lockWithParents(trx, id)
     if (!folio) throw new Error(`folio ${id} is gone`)
     if (folio.charges > folio.credits - allocation.amount) await (await leaveDepositStage(trx, folio)).post()
-    await moneyLine(trx, id, 'refund', allocation)
+    // The payment may be one of another house of the book, on whose day it goes back.
+    await moneyLine(trx, id, 'refund', { ...allocation, businessDate: await businessDay(trx, folio.propertyId) })
   },
 }
 
@@ -211,9 +212,20 @@ const kinOf = (targetType: keyof typeof kinText) => async (trx: Trx, id: string)
   return found.length > 0 ? found : [{ targetType, targetId: id }]
 }
 
+/** Receipts that pay folios, and bills that customers owe instead of them. */
+const settledOtherwise = async (trx: Trx, kin: readonly TargetRef[], since: Date): Promise<number> => {
+  const [row] = await sql<{ settled: number }>(
+    trx,
+    `select coalesce(-sum(amount), 0)::bigint as settled from folio_line
+     where folio_id = any(?::uuid[]) and created_at >= ? and (kind = 'receivable' or receipt_id is not null)`,
+    [kin.flatMap(({ targetType, targetId }) => (targetType === 'folio' ? targetId : [])), since],
+  )
+  return row?.settled ?? 0
+}
+
 /** Targets of payments that reservations own. */
 export const paymentTargets = {
-  booking: { ...bookingTarget, kin: kinOf('booking') },
-  reservation: { ...reservationTarget, kin: kinOf('reservation') },
-  folio: { ...folioTarget, kin: kinOf('folio') },
+  booking: { ...bookingTarget, kin: kinOf('booking'), settledOtherwise },
+  reservation: { ...reservationTarget, kin: kinOf('reservation'), settledOtherwise },
+  folio: { ...folioTarget, kin: kinOf('folio'), settledOtherwise },
 } satisfies Record<string, PaymentTarget>

@@ -14,7 +14,7 @@ describe('a payout', () => {
     till = await makeTill()
   })
 
-  const hear = async (externalId: string, status: PayoutEntry['status']) => {
+  const hear = async (externalId: string, status: PayoutEntry['status'], createdAt = new Date()) => {
     await within(till, async (trx) => {
       const call = await importCall(trx, till.accountId)
       if (!call) throw new Error('the account is not open')
@@ -26,7 +26,7 @@ describe('a payout', () => {
         arrivesOn: null,
         complete: false,
         failure: null,
-        createdAt: new Date(),
+        createdAt,
       })
     })
   }
@@ -49,6 +49,13 @@ describe('a payout', () => {
     for (const status of ['pending', 'in_transit', 'cancelled', 'failed', 'in_transit'] as const)
       await hear('po_failed', status)
     expect(await told('po_failed')).to.deep.equal(['payout.sent', 'payout.failed'])
+  })
+
+  it('that is first heard of as paid was sent as well, unless it is older than the connection', async () => {
+    for (const status of ['paid', 'paid', 'in_transit'] as const) await hear('po_quick', status)
+    expect(await told('po_quick')).to.deep.equal(['payout.sent', 'payout.paid'])
+    await hear('po_old', 'paid', new Date(Date.now() - 86_400_000))
+    expect(await told('po_old')).to.deep.equal(['payout.paid'])
   })
 
   it('that imports hear of in the same moment is made once', async () => {

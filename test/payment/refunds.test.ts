@@ -106,6 +106,18 @@ for (const provider of providers)
       expect(await refund({})).to.deep.equal([])
     })
 
+    it('of a payment without an amount is of all that no bank disputes', async () => {
+      const id = await paid()
+      const ofAll = () =>
+        within(till, (trx) => requestRefund(trx, { paymentId: id, reason: 'guest_request' })).catch(
+          (error: unknown) => error,
+        )
+      await within(till, (trx) => sql(trx, `update payment set disputed_amount = 15000 where id = ?`, [id]))
+      expect(await ofAll()).to.have.nested.property('[0].amount', 5_000)
+      expect(await paymentOf(till, id)).to.include({ refundReserved: 5_000 })
+      expect(await ofAll()).to.include({ status: 422, code: 'amount_disputed' })
+    })
+
     for (const token of ['refund_fails', 'refund_returns'])
       it(`with token ${token} comes back as unallocated money, and calls for a person`, async () => {
         const id = await paid(token)

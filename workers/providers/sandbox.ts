@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { segmentsOf } from '../../db/ocp/index.ts'
 import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 
 /** Outcome of a message in the sandbox (R22), chosen by its address. */
@@ -19,7 +20,7 @@ export const sendNowhere = (message: Outgoing): SendOutcome => {
       return {
         kind: 'accepted',
         reference: `sandbox-${randomBytes(12).toString('hex')}`,
-        segments: message.kind === 'email' ? undefined : 1,
+        segments: message.kind === 'email' ? undefined : message.kind === 'sms' ? segmentsOf(message.text) : 1,
         proof: 'sandbox',
       }
   }

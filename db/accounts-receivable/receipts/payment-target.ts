@@ -111,6 +111,17 @@ export const receivableTarget: PaymentTarget = {
     await post()
     return { taken, documentId: receipt.id }
   },
+  // Payments are counted as such, and a credit note brings no money.
+  async settledOtherwise(trx, kin, since) {
+    const [row] = await sql<{ settled: number }>(
+      trx,
+      `select coalesce(sum(a.principal), 0)::bigint as settled from receipt_allocation a
+       join receipt r on r.tenant_id = a.tenant_id and r.id = a.receipt_id and r.source_type not in ('payment', 'credit_note')
+       where a.tenant_id = ? and a.receivable_id = any(?::uuid[]) and a.created_at >= ?`,
+      [contextOf(trx).tenantId, kin.map(({ targetId }) => targetId), since],
+    )
+    return row?.settled ?? 0
+  },
   async revert(trx, id, { allocationId, restId, amount, businessDate }) {
     const seen = await readRow(trx, Receipt, { sourceType: 'payment', sourceId: allocationId })
     const held = await lockAllocated(trx, await standingAllocations(trx, seen.id))

@@ -9,7 +9,8 @@ import { authorOf } from '../../lib/authors.ts'
 import { contextOf, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { insertRows } from '../../lib/records.ts'
-import { targetOf } from '../../payment/index.ts'
+import { settleRefusedCaptures, targetOf } from '../../payment/index.ts'
+import type { TargetRef } from '../../payment/index.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { cashOf, withheldOf } from '../rules/allocations.ts'
 import type { Amounts } from '../rules/allocations.ts'
@@ -161,6 +162,14 @@ export const postTransfer = (
     },
   })
 
+const paidBy = ({ allocations, transfers }: Planned): TargetRef[] => [
+  ...[...new Set(allocations.map(({ installment }) => installment.receivableId))].map((targetId): TargetRef => ({
+    targetType: 'receivable',
+    targetId,
+  })),
+  ...transfers.map(({ targetType, targetId }) => ({ targetType, targetId })),
+]
+
 /**
  * Writes what a receipt pays: its rows, its sum, the installments with their facts, lines of folios. The caller holds targets, customers, documents and the
  * receipt, and raises the postings that are answered, last. 422 `amount_exceeds_available`, `amount_exceeds_open`, `target_closed`.
@@ -188,6 +197,8 @@ export const writeAllocations = async (
       amount: cashOfPlan(plan),
       receivableIds: plan.allocations.map(({ installment }) => installment.receivableId),
     })
+  // A payment settles what it brings itself.
+  if (receipt.sourceType !== 'payment') await settleRefusedCaptures(trx, null, paidBy(plan))
   return {
     receipt,
     post: async () => {

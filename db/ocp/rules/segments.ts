@@ -3,11 +3,21 @@ const basic =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
 const extended = '\f^{}\\[~]|€'
 
-/** The number of SMS that a text is sent as. */
+/** The number of SMS that a text is sent as. No part ends within a character: one of two places that does not fit goes to the next part whole. */
 export const segmentsOf = (text: string): number => {
   const characters = Array.from(text)
   const isPlain = characters.every((one) => basic.includes(one) || extended.includes(one))
-  const units = isPlain ? characters.reduce((sum, one) => sum + (extended.includes(one) ? 2 : 1), 0) : text.length
+  const places = characters.map((one) => (isPlain ? (extended.includes(one) ? 2 : 1) : one.length))
   const [single, part] = isPlain ? [160, 153] : [70, 67]
-  return units <= single ? 1 : Math.ceil(units / part)
+  if (places.reduce((total, one) => total + one, 0) <= single) return 1
+  let count = 1
+  let taken = 0
+  for (const one of places) {
+    if (taken + one > part) {
+      count += 1
+      taken = 0
+    }
+    taken += one
+  }
+  return count
 }

@@ -71,8 +71,10 @@ export const carrierGate = ({
   return transport === 'own' ? `${provider}:${channelId}` : provider
 }
 
-/** A provider's words without the addresses that it repeats in them: they are kept in clear. */
-export const withoutAddresses = (kind: Outgoing['kind'], text: string): string =>
-  kind === 'email'
-    ? text.replace(/[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g, '•••')
-    : text.replace(/\+?\d[\d\s().-]{6,}\d/g, '•••')
+/** A provider's words without the addresses that it repeats in them, since they are kept in clear, and without what no record can hold. */
+export const withoutAddresses = (kind: Outgoing['kind'], text: string): string => {
+  const storable = text.replaceAll('\0', ' ').toWellFormed()
+  return kind === 'email'
+    ? storable.replace(/[^\s<>"'(),:;]+@[^\s<>"'(),:;]+/g, '•••')
+    : storable.replace(/\+?\d[\d\s().-]{6,}\d/g, '•••')
+}

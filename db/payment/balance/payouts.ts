@@ -99,6 +99,8 @@ export const applyPayout = async (
     )
     // Another import has made it meanwhile.
     if (!made) return applyPayout(trx, account, entry)
+    // One that the list first shows as paid was sent between two imports; what is older than the connection had left before anybody listened.
+    if (status === 'paid' && createdAt >= account.createdAt) await emitPayout(trx, made, payoutSent)
     await emitPayout(trx, made, events[status])
     if (status !== 'failed' && status !== 'cancelled') await postPayout(trx, account, made)
     return complete ? made : null

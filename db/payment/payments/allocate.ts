@@ -13,6 +13,7 @@ import { closeExceptions } from '../exceptions.ts'
 import { emitPayment } from '../payment-events.ts'
 import type { TargetType } from '../targets.ts'
 import { holdPayment, readPayment, standingAllocations } from './read.ts'
+import { settleRefusedCaptures } from './refused-capture.ts'
 
 /** Judges a target that is to take or give money, by the caller's role; throws. */
 export type JudgeTarget = (target: { propertyId: string; targetType: TargetType; targetId: string }) => void
@@ -107,7 +108,9 @@ export const setAllocations = async (
         `At most ${now?.payable ?? 0} more is payable`,
         fieldOf(index, 'amount', 'is too much'),
       )
-    const facts = { businessDate, late: false, payable: now.payable }
+    // A target of another house of the book has a business day of its own.
+    const day = now.propertyId === payment.propertyId ? businessDate : await businessDay(trx, now.propertyId)
+    const facts = { businessDate: day, late: false, payable: now.payable }
     const taken = await offer(trx, payment, target, less, facts)
     if (taken?.amount !== less)
       throw unprocessable('amount_exceeds_payable', 'The target takes less', fieldOf(index, 'amount', 'is too much'))
@@ -127,6 +130,11 @@ export const setAllocations = async (
     'duplicate_payment',
   ])
   await emitPayment(trx, changed, paymentAllocated)
+  await settleRefusedCaptures(
+    trx,
+    null,
+    changes.filter(({ less }) => less > 0),
+  )
   for (const { targetType, targetId, less } of changes)
     if (targetType === 'booking' && less > 0)
       await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: targetId }, { class: 'urgent' })

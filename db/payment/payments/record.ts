@@ -259,7 +259,7 @@ const tell = async (
   await emitPayment(trx, payment, paymentCaptured)
   if (!allocated) return
   await emitPayment(trx, payment, paymentAllocated)
-  if (target) await settleRefusedCaptures(trx, payment.propertyId, target)
+  if (target) await settleRefusedCaptures(trx, payment.propertyId, [target])
   if (target?.targetType === 'booking')
     await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
 }

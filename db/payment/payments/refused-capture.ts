@@ -4,7 +4,7 @@ import { nextReadAt } from '../../lib/due.ts'
 import type { PaymentRow } from '../../rows.ts'
 import { closeExceptions, openException } from '../exceptions.ts'
 import { targetOf } from '../targets.ts'
-import type { TargetRef } from '../targets.ts'
+import type { TargetRef, TargetType } from '../targets.ts'
 import { readAfterMs } from '../rules/states.ts'
 import { lockPayment } from './read.ts'
 import type { Failure } from './snapshot.ts'
@@ -41,35 +41,57 @@ export const captureRefused = async (trx: Trx, paymentId: string, failure: Failu
 
 type Waiting = Pick<PaymentRow, 'id' | 'targetType' | 'targetId'> & { amount: number; since: Date }
 
-const paidSince = async (trx: Trx, targets: readonly TargetRef[], { id, since }: Waiting): Promise<number> => {
+const paidSince = async (
+  trx: Trx,
+  target: TargetRef,
+  kin: readonly TargetRef[],
+  { id, since }: Waiting,
+): Promise<number> => {
   const [row] = await sql<{ paid: number }>(
     trx,
     `select coalesce(sum(a.amount), 0)::bigint as paid from payment_allocation a
      join unnest(?::text[], ?::uuid[]) as t (type, id) on a.target_type = t.type and a.target_id = t.id
      where a.payment_id <> ? and a.created_at >= ?`,
-    [targets.map(({ targetType }) => targetType), targets.map(({ targetId }) => targetId), id, since],
+    [kin.map(({ targetType }) => targetType), kin.map(({ targetId }) => targetId), id, since],
   )
-  return row?.paid ?? 0
+  return (row?.paid ?? 0) + ((await targetOf(target.targetType).settledOtherwise?.(trx, kin, since)) ?? 0)
 }
 
-/** Ends the exceptions of refused captures whose money has come another way: by other payments of the target, or of what belongs to it. */
-export const settleRefusedCaptures = async (trx: Trx, propertyId: string, target: TargetRef): Promise<void> => {
-  // An order is paid where it is taken.
-  if (target.targetType === 'pos_order') return
-  const waiting = await sql<Waiting>(
+const waitingOf = (trx: Trx, propertyId: string | null, types: readonly TargetType[]): Promise<Waiting[]> =>
+  sql<Waiting>(
     trx,
     `select p.id, p.target_type, p.target_id, e.amount, e.created_at as since from payment_exception e
      join payment p on p.tenant_id = e.tenant_id and p.id = e.subject_id
-     where e.kind = 'capture_refused' and e.status = 'open' and e.property_id = ? order by p.id limit 500`,
-    [propertyId],
+     where e.kind = 'capture_refused' and e.status = 'open' and (cast(:propertyId as uuid) is null or e.property_id = cast(:propertyId as uuid))
+       and p.target_type = any(:types::text[]) order by p.id limit 500`,
+    { propertyId, types },
   )
+
+const stays: readonly TargetType[] = ['booking', 'reservation', 'folio']
+
+/**
+ * Ends the exceptions of refused captures whose money has come another way: by other payments of the target or of what belongs to it, by receipts, or as a bill
+ * that a customer owes instead. Without a property those of the whole tenant are looked through. An order is paid where it is taken.
+ */
+export const settleRefusedCaptures = async (
+  trx: Trx,
+  propertyId: string | null,
+  targets: readonly TargetRef[],
+): Promise<void> => {
+  const ofStay = targets.some(({ targetType }) => stays.includes(targetType))
+  const ofDocument = targets.some(({ targetType }) => targetType === 'receivable')
+  if (!ofStay && !ofDocument) return
+  const types: TargetType[] = [...(ofStay ? stays : []), ...(ofDocument ? (['receivable'] as const) : [])]
+  const waiting = await waitingOf(trx, propertyId, types)
   if (waiting.length === 0) return
-  const kin = (await targetOf(target.targetType).kin?.(trx, target.targetId)) ?? [target]
-  for (const one of waiting) {
-    const isOfTarget = kin.some(
-      ({ targetType, targetId }) => targetType === one.targetType && targetId === one.targetId,
-    )
-    if (isOfTarget && (await paidSince(trx, kin, one)) >= one.amount)
-      await closeExceptions(trx, { type: 'payment', id: one.id }, ['capture_refused'])
+  for (const target of targets.filter(({ targetType }) => types.includes(targetType))) {
+    const kin = (await targetOf(target.targetType).kin?.(trx, target.targetId)) ?? [target]
+    for (const one of waiting) {
+      const isOfTarget = kin.some(
+        ({ targetType, targetId }) => targetType === one.targetType && targetId === one.targetId,
+      )
+      if (isOfTarget && (await paidSince(trx, target, kin, one)) >= one.amount)
+        await closeExceptions(trx, { type: 'payment', id: one.id }, ['capture_refused'])
+    }
   }
 }

@@ -207,7 +207,7 @@ const arrive = async (
   await saveMethodOf(trx, changed, snapshot)
   if (allocated && target) {
     await emitPayment(trx, changed, paymentAllocated)
-    await settleRefusedCaptures(trx, payment.propertyId, target)
+    await settleRefusedCaptures(trx, payment.propertyId, [target])
     if (target.targetType === 'booking')
       await enqueue(trx, confirmPaid, { tenantId: payment.tenantId, bookingId: target.targetId }, { class: 'urgent' })
   }

@@ -157,8 +157,9 @@ const refundOfPayment = async (
   const payment = await holdPayment(trx, paymentId)
   if (!payment) throw notFound('There is no such payment')
   if (expected !== null && payment.version !== expected) throw versionConflict(payment.version)
-  const wanted = amount ?? payment.capturedAmount - payment.refundReserved
-  if (wanted <= 0) throw exceeded('Nothing is left to refund')
+  const left = payment.capturedAmount - payment.refundReserved
+  const wanted = amount ?? left - payment.disputedAmount
+  if (wanted <= 0) throw left > 0 ? disputed() : exceeded('Nothing is left to refund')
   return [await reserveRefund(trx, payment, wanted, terms, { businessDate })]
 }
 

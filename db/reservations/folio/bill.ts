@@ -6,6 +6,7 @@ import type { DayPosting } from '../../financial/index.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit, emitAll } from '../../lib/events.ts'
+import { settleRefusedCaptures } from '../../payment/index.ts'
 import type { FolioRow } from '../../rows.ts'
 import { addLines, announceBalances, tellBalances } from './lines.ts'
 import { lockFoliosById } from './lock.ts'
@@ -141,6 +142,11 @@ export const billFolios = async (trx: Trx, billed: readonly Billed[]): Promise<v
       const fact = factOf(one)
       return { ...fact, data: { ...fact.data, receivableId: one.receivableId ?? '' } }
     }),
+  )
+  await settleRefusedCaptures(
+    trx,
+    null,
+    closed.map(({ id }) => ({ targetType: 'folio', targetId: id })),
   )
   for (const propertyId of [...new Set(made.map(({ folio }) => folio.propertyId))].toSorted())
     await raisePostings(

@@ -18,6 +18,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   payout_failure: 'payout_failure',
   application_fee_refund: 'platform_fee_refund',
   stripe_fee: 'gateway_fee',
+  stripe_fx_fee: 'gateway_fee',
   tax_fee: 'gateway_fee',
 }
 
