@@ -6,7 +6,7 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { less, numberOf, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
-import { pixRefusals } from './payments/refusals.ts'
+import { wholeRefusals } from './payments/refusals.ts'
 import { payableSide } from './side.ts'
 
 export type InstallmentFilter = Paging &
@@ -75,8 +75,8 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
   return {
     total,
     rows: rows.map(({ boletoLine, pixCode, ...row }) => {
-      const refusals = pixRefusals({ ...row, pixCode, status: row.payableStatus }).map(({ code }) => code)
-      const payableBy = refusals.length === 0 ? 'pix' : boletoLine !== null ? 'boleto' : 'none'
+      const refusals = wholeRefusals({ ...row, pixCode, status: row.payableStatus })
+      const payableBy = refusals.length === 0 ? 'pix' : boletoLine !== null && row.open > 0 ? 'boleto' : 'none'
       return { ...row, payableBy, refusals }
     }),
   }

@@ -241,7 +241,7 @@ describe('at its edges, what is owed', function () {
     })
     const { currencies } = await a.good(a.owner, 'GET', `cash/position?bookId=${a.bookId}&days=10`)
     const day = (currencies[0].days as Parsed[]).find(({ date }) => date === firstOn)
-    expect(day?.out).to.include({ recurring: 20_000 })
+    expect(day?.out).to.include({ recurring: 18_900 })
     await a.house.inHouse((trx) =>
       enqueue(trx, ledgerGenerateRecurring, { tenantId: a.house.tenantId, bookId: a.bookId, date: firstOn }),
     )

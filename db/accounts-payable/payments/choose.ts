@@ -1,9 +1,8 @@
-import { readBrCode } from '../../../config/br-code.ts'
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { bankDetailsOf } from '../suppliers/bank-details.ts'
 import { sha256 } from './destination.ts'
-import { paymentsBlocked, pixRefusals } from './refusals.ts'
+import { amountOfCode, paymentsBlocked, pixRefusals } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { BookFacts } from '../../documents/index.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
@@ -76,10 +75,6 @@ const joined = `payable_installment i join payable p on p.tenant_id = i.tenant_i
 
 const destinationOf = (row: Row): string | null =>
   row.pixCode !== null ? `pix:${sha256(row.pixCode)}` : row.detailsId === null ? null : `bank:${row.detailsId}`
-
-/** The amount that the Pix code of an installment says; null where it has none, or says none. */
-const amountOfCode = ({ pixCode }: Row): number | null =>
-  pixCode === null ? null : (readBrCode(pixCode)?.amount ?? null)
 
 const itemOf = (row: Row, given: GivenItem): ChosenItem => ({
   payableId: row.payableId,
