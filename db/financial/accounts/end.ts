@@ -27,6 +27,8 @@ const userOf = async (trx: Trx, { id, role }: AccountRecord): Promise<string | n
        union all select 'a tax of a property names it' where exists (select from tax_rule t where t.tenant_id = :tenantId and t.account_id = :id)
        union all select 'a cash account keeps its money there' where exists (select from cash_account c where c.tenant_id = :tenantId
          and c.ledger_account_id = :id and c.status <> 'archived')
+       union all select 'the settings of receivables name it' where exists (select from receivable_settings s where s.tenant_id = :tenantId
+         and :id in (s.bad_debt_account_id, s.allowance_account_id))
        union all select 'an active account stands below it' where exists (select from account a where a.tenant_id = :tenantId and a.parent_id = :id
          and a.status = 'active')) u limit 1`,
     { tenantId: contextOf(trx).tenantId, id },
