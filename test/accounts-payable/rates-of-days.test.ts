@@ -77,6 +77,30 @@ describe('a tax withheld has the rate of the day on which its bill is issued', f
     expect(withheld(await change(made.id, { issuedOn: a.on('03-11') }), same)).to.deep.equal([5_000, 20_000, 100])
   })
 
+  it('and of a base that a person gave, which stays where the lines change', async () => {
+    const part = await taxOf('PART', [110_000, a.on('01-01')])
+    const whole = await taxOf('WHOLE', [10_000, a.on('01-01')])
+    const made = await draft([{ taxCodeId: part, base: 5_000, amount: 551 }, { taxCodeId: whole }])
+    const lines = (amount: number) => ({ lines: [{ ...line, description: 'Labour and goods', amount }] })
+    const of = async (amount: number) => {
+      const now = await change(made.id, lines(amount))
+      return [withheld(now, part), withheld(now, whole)]
+    }
+    expect(await of(10_000)).to.deep.equal([
+      [5_000, 110_000, 551],
+      [10_000, 10_000, 100],
+    ])
+    expect(await of(20_000)).to.deep.equal([
+      [5_000, 110_000, 551],
+      [20_000, 10_000, 200],
+    ])
+    // No more is withheld of than the bill has.
+    expect(await of(4_000)).to.deep.equal([
+      [4_000, 110_000, 440],
+      [4_000, 10_000, 40],
+    ])
+  })
+
   it('and a day without a rate is refused', async () => {
     const young = await taxOf('YOUNG', [15_000, a.on('02-01')])
     const made = await draft([{ taxCodeId: young }])

@@ -275,8 +275,7 @@ describe('statements of a bank', function () {
     const { finance, on } = a
     const { id: supplierId } = await a.supplier()
     const line = { description: 'Pão', accountId: await a.account('6.1.03') }
-    const billed = (amount: number) =>
-      a.bill({ supplierId, issuedOn: on('09-02'), lines: [{ ...line, amount }] }) as Promise<Parsed>
+    const billed = (amount: number) => a.bill({ supplierId, issuedOn: on('09-02'), lines: [{ ...line, amount }] })
     const [paid, given] = [await billed(30_000), await billed(700)]
     const file = ofxFile([{ on: on('09-18'), amount: '-300,00', id: 'P', memo: 'PIX' }], {
       balance: '700,00',

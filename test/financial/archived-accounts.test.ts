@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { addDays } from '../../config/time.ts'
+import { connectedSender, registerPixSender } from '../../db/cash/index.ts'
 import type { Parsed } from '../support/client.ts'
 import { useWorld } from '../support/world.ts'
 import { openPayables } from '../accounts-payable/desk.ts'
@@ -11,6 +13,7 @@ describe('an account that is archived after documents named it', function () {
     a = await openPayables(world)
   })
   beforeEach(() => a.calm())
+  after(() => registerPixSender(connectedSender))
 
   const chart = 'financial/chart-of-accounts'
   const under = async (parent: string, code: string): Promise<string> =>
@@ -100,6 +103,23 @@ describe('an account that is archived after documents named it', function () {
     await world.drain()
     expect(await stuck()).to.deep.equal([])
     expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('is not archived while a transfer waits that its money is booked to', async () => {
+    registerPixSender({ stateOf: () => Promise.resolve('ready'), send: () => Promise.resolve() })
+    const [id, fromAccountId] = [await under('6.4', '6.4.79'), await a.bank(10_000, a.on('01-01'))]
+    const transfer = await a.good(a.finance, 'POST', 'cash/transfers', {
+      fromAccountId,
+      payee: { keyType: 'email', key: 'contas@obra.example' },
+      method: 'pix',
+      amount: 1_000,
+      scheduledOn: addDays(a.house.today, 90),
+      purpose: 'Rent',
+      accountId: id,
+    })
+    expect(await a.refused(a.finance, 'POST', `${chart}/${id}/archive`)).to.deep.equal([422, 'in_use'])
+    await a.good(a.finance, 'POST', `cash/transfers/${transfer.id}/cancel`, { reason: 'Not now' })
+    await a.good(a.finance, 'POST', `${chart}/${id}/archive`)
   })
 
   it('is not archived while it is that of bad debt, or of allowances', async () => {

@@ -56,8 +56,8 @@ const termDaysOf = async (trx: Trx, supplierId: string | null): Promise<number> 
   supplierId === null ? 30 : (await readRow(trx, Supplier, supplierId, ['termDays'])).termDays
 
 /**
- * Taxes withheld of a draft that changes, unless they are sent: new lines are a new base, and a new day of issue has its own rates, but for those that a person
- * gave.
+ * Taxes withheld of a draft that changes, unless they are sent. A base that is the gross follows it, and a rate that of the day of issue; another base, and a rate
+ * that a person gave, stay.
  */
 const changedWithholdings = async (
   trx: Trx,
@@ -71,21 +71,18 @@ const changedWithholdings = async (
     trx,
     book,
     facts,
-    before.withholdings.map(({ taxCodeId, base, rate, amount, rateGiven }) => {
-      const stays = rateGiven || !moves
-      return {
-        taxCodeId,
-        rateGiven,
-        ...(stays ? { rate } : {}),
-        ...(change.lines ? {} : { base, ...(stays ? { amount } : {}) }),
-      }
-    }),
+    before.withholdings.map(({ taxCodeId, base, rate, rateGiven }) => ({
+      taxCodeId,
+      rateGiven,
+      ...(rateGiven || !moves ? { rate } : {}),
+      ...(base === row.gross || base > facts.gross ? {} : { base }),
+    })),
     [],
   )
   // An amount may differ from its share by 1, and stays where the share does.
   return made.map((one) => {
     const old = before.withholdings.find(({ taxCodeId }) => taxCodeId === one.taxCodeId)
-    return old && !change.lines && old.rate === one.rate ? { ...one, amount: old.amount } : one
+    return old?.base === one.base && old.rate === one.rate ? { ...one, amount: old.amount } : one
   })
 }
 
