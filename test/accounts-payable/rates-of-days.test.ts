@@ -56,6 +56,7 @@ describe('a tax withheld has the rate of the day on which its bill is issued', f
     const given = await taxOf('GIVEN', [10_000, a.on('01-01')], [30_000, a.on('03-01')])
     const made = await draft([{ taxCodeId: moved }, { taxCodeId: given, rate: 10_000 }])
     expect(withheld(made, moved)).to.deep.equal([10_000, 15_000, 150])
+    expect(made.withholdings[0]).to.have.all.keys('taxCodeId', 'code', 'base', 'rate', 'amount', 'collectedById')
     const later = await change(made.id, { issuedOn: a.on('03-10') })
     expect(withheld(later, moved)).to.deep.equal([10_000, 20_000, 200])
     expect(withheld(later, given)).to.deep.equal([10_000, 10_000, 100])
