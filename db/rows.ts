@@ -2855,6 +2855,7 @@ export interface PayableWithholdingRow {
   rate: number
   amount: number
   collectedById: string | null
+  rateGiven: boolean
 }
 
 export interface PaymentRow {
@@ -6484,9 +6485,9 @@ export const tables = {
     computed: ['cash'],
   },
   payable_withholding: {
-    fields: ['tenantId', 'id', 'payableId', 'taxCodeId', 'code', 'base', 'rate', 'amount', 'collectedById'],
+    fields: ['tenantId', 'id', 'payableId', 'taxCodeId', 'code', 'base', 'rate', 'amount', 'collectedById', 'rateGiven'],
     documents: [],
-    filled: ['tenantId', 'id'],
+    filled: ['tenantId', 'id', 'rateGiven'],
     nullable: ['collectedById'],
     computed: [],
   },

@@ -6,8 +6,9 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { less, numberOf, readPage, where } from '../lib/paging.ts'
 import type { Paging } from '../lib/paging.ts'
-import { pixRefusals } from './payments/refusals.ts'
+import { wholeRefusals } from './payments/refusals.ts'
 import { payableSide } from './side.ts'
+import { detailsInUse } from './suppliers/bank-details.ts'
 
 export type InstallmentFilter = Paging &
   InstallmentsAsked & { supplierId?: string | undefined; inPayment?: boolean | undefined }
@@ -59,8 +60,7 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
         ${live} as in_payment, i.boleto_line, i.pix_code, s.status as supplier_status, s.payments_blocked, d.id as details_id, d.usable_from <= now() as details_usable`,
       from,
       joins: `left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
-        left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id
-          and d.status = 'approved' order by d.number desc limit 1) d on true`,
+        left join lateral ${detailsInUse('p')} d on true`,
       conditions: [...conditions, ...(filter.inPayment === undefined ? [] : [filter.inPayment ? isBusy : isFree])],
       total:
         filter.inPayment === undefined
@@ -75,8 +75,8 @@ export const listInstallments = async (trx: Trx, filter: InstallmentFilter) => {
   return {
     total,
     rows: rows.map(({ boletoLine, pixCode, ...row }) => {
-      const refusals = pixRefusals({ ...row, pixCode, status: row.payableStatus }).map(({ code }) => code)
-      const payableBy = refusals.length === 0 ? 'pix' : boletoLine !== null ? 'boleto' : 'none'
+      const refusals = wholeRefusals({ ...row, pixCode, status: row.payableStatus })
+      const payableBy = refusals.length === 0 ? 'pix' : boletoLine !== null && row.open > 0 ? 'boleto' : 'none'
       return { ...row, payableBy, refusals }
     }),
   }

@@ -23,12 +23,19 @@ type Open = {
   costCenterId: string | null
 }
 
+/**
+ * SQL: a count that is still open has seen the shortage `h`: what it found was there without these goods, and its approval ends the shortage. What comes meanwhile
+ * does not pay for them, too.
+ */
+const isCounted = `exists (select from inventory_count_line k where k.location_id = h.location_id and k.item_id = h.item_id and k.open and k.counted is not null
+  and (k.last_shortage is null or h.position <= k.last_shortage))`
+
 const openOf = (trx: Trx, { locationId, itemId }: Spot) =>
   sql<Open>(
     trx,
     `select h.id, h.quantity, h.consumption_id, c.kind, c.outlet_id, c.cost_center_id from inventory_shortage h
      join inventory_consumption c on c.tenant_id = h.tenant_id and c.id = h.consumption_id
-     where h.location_id = ? and h.item_id = ? and h.status = 'open' order by h.position limit ${settledAtOnce + 1}`,
+     where h.location_id = ? and h.item_id = ? and h.status = 'open' and not ${isCounted} order by h.position limit ${settledAtOnce + 1}`,
     [locationId, itemId],
   )
 
@@ -125,6 +132,19 @@ export const settleMore = async (trx: Trx, spot: Spot): Promise<void> => {
   const items = await holdItems(trx, [spot.itemId])
   const shelf = await holdStock(trx, [spot])
   await settleShortages(trx, { shelf, items, spots: [spot] })
+}
+
+/** Asks that shortages which a count had seen, and that is cancelled, be settled with what came meanwhile. */
+export const requestSettling = async (trx: Trx, countId: string): Promise<void> => {
+  const { tenantId } = contextOf(trx)
+  const spots = await sql<Spot>(
+    trx,
+    `select l.location_id, l.item_id from inventory_count_line l where l.count_id = ? and l.counted is not null
+       and exists (select from inventory_shortage h where h.location_id = l.location_id and h.item_id = l.item_id and h.status = 'open') order by l.item_id`,
+    [countId],
+  )
+  for (const { locationId, itemId } of spots)
+    await enqueue(trx, settleShortagesJob, { tenantId: tenantId ?? '', locationId, itemId })
 }
 
 /** Ends shortages that a count has seen without cost: it has found what is there. What was sold after a line was counted is short as before (R14). */

@@ -181,6 +181,18 @@ describe('slips and Pix codes of bills', function () {
       items: [{ installmentId: paidId }],
     })
     expect((named.refusals as Parsed[]).map(({ code }) => code)).to.deep.equal(['pix_code_amount'])
+    const listed = async (query: string) => {
+      const { data } = await a.good(a.finance, 'GET', `accounts-payable/installments?bookId=${a.bookId}${query}`)
+      const of = (id: string) => (data as Parsed[]).find((row) => row.id === id)
+      return [paidId, wholeId].map((id) => [of(id)?.payableBy, of(id)?.refusals])
+    }
+    expect(await listed('')).to.deep.equal([
+      ['none', ['pix_code_amount']],
+      ['pix', []],
+    ])
+    const left = [{ installmentId: paidId }]
+    await a.good(a.finance, 'POST', 'accounts-payable/payments', { ...payment, method: 'manual', items: left })
+    expect((await listed('&open=false'))[0]).to.deep.equal(['none', ['amount_exceeds_open', 'payable_not_approved']])
   })
 
   it('stay with installments whose day and open amount stay, also of one that is paid in part', async () => {

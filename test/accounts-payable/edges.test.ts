@@ -159,6 +159,57 @@ describe('at its edges, what is owed', function () {
     expect(failed).to.deep.equal([])
   })
 
+  it('goes on to the details in use while new ones wait, and to the new ones alone once their wait is over', async () => {
+    const supplierId = await payee()
+    const old = (await a.good(a.finance, 'GET', `accounts-payable/suppliers/${supplierId}`)).bankDetails.version
+    const [first, second] = [await billed(supplierId, 4_000), await billed(supplierId, 5_000)]
+    const paying = async (bill: Parsed) =>
+      (await a.good(a.finance, 'POST', payments, pixOf([{ installmentId: bill.installments[0].id }]))).id as string
+    const before = await paying(first)
+    await a.good(a.owner, 'POST', `${payments}/${before}/approve`)
+    await a.good(a.owner, 'PUT', 'accounts-payable/approval-policy', { bands, coolOffHours: 24, priceTolerance: 200 })
+    const { pendingBankDetails } = await a.good(a.finance, 'PATCH', `accounts-payable/suppliers/${supplierId}`, {
+      bankDetails: { details: { keyType: 'email', key: 'outra@obra.example' } },
+    })
+    const decision = { version: pendingBankDetails.version, decision: 'approve' }
+    await a.good(a.owner, 'POST', `accounts-payable/suppliers/${supplierId}/bank-details/approve`, decision)
+    const listed = async () => {
+      const { data } = await a.good(a.finance, 'GET', `accounts-payable/installments?supplierId=${supplierId}`)
+      return (data as Parsed[]).map(({ payableBy, refusals }) => [payableBy, refusals])
+    }
+    expect(await listed()).to.deep.equal([
+      ['pix', []],
+      ['pix', []],
+    ])
+    const advance = { ...pixOf([{ advance: { supplierId }, principal: 500 }]), dryRun: true }
+    expect((await a.good(a.finance, 'POST', payments, advance)).refusals).to.deep.equal([])
+    const during = await paying(second)
+    await a.good(a.owner, 'POST', `${payments}/${during}/approve`)
+    await sent(before)
+    expect(await a.read(first.id)).to.include({ status: 'paid' })
+    const [used] = await a.rows<{ number: number }>(
+      `select d.number from payable_payment_item x join supplier_bank_details d on x.destination = 'bank:' || d.id
+       where x.payable_payment_id = cast(:before as uuid)`,
+      { before },
+    )
+    expect(used?.number).to.equal(old)
+    // A day later the approved payment would go to other details than were approved.
+    await sql(
+      world.database.admin,
+      `update supplier_bank_details set usable_from = now() where supplier_id = ? and number = ?`,
+      [supplierId, pendingBankDetails.version],
+    )
+    await sent(during)
+    const { items } = await a.good(a.finance, 'GET', `${payments}/${during}`)
+    expect(items[0]).to.deep.include({ status: 'failed' })
+    expect(items[0].failure).to.include({ code: 'payee_changed' })
+    const after = await paying(second)
+    await a.good(a.owner, 'POST', `${payments}/${after}/approve`)
+    await sent(after)
+    expect(await a.read(second.id)).to.include({ status: 'paid' })
+    await a.good(a.owner, 'PUT', 'accounts-payable/approval-policy', { bands, coolOffHours: 0, priceTolerance: 200 })
+  })
+
   it('is no Pix of nothing: an item that its discount pays whole keeps no batch from leaving', async () => {
     const supplierId = await payee()
     const bill = await billed(supplierId, 1_000)
@@ -241,7 +292,7 @@ describe('at its edges, what is owed', function () {
     })
     const { currencies } = await a.good(a.owner, 'GET', `cash/position?bookId=${a.bookId}&days=10`)
     const day = (currencies[0].days as Parsed[]).find(({ date }) => date === firstOn)
-    expect(day?.out).to.include({ recurring: 20_000 })
+    expect(day?.out).to.include({ recurring: 18_900 })
     await a.house.inHouse((trx) =>
       enqueue(trx, ledgerGenerateRecurring, { tenantId: a.house.tenantId, bookId: a.bookId, date: firstOn }),
     )

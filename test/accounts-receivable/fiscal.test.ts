@@ -282,13 +282,13 @@ describe('fiscal documents', function () {
     expect(await a.failing()).not.to.include('series_without_gap')
   })
 
-  it('says what the customer keeps back by the rates of its day, and nothing by one that has ended', async () => {
+  it('says what the customer keeps back by the rates of its day, and nothing by one that has ended, is off or of another book', async () => {
     const customerId = await a.customer()
-    const code = async (name: string, rates: readonly [number, number, number | null][]) => {
+    const code = async (name: string, rates: readonly [number, number, number | null][], more: object = {}) => {
       const [{ id } = { id: '' }] = await a.rows<{ id: string }>(
-        `insert into tax_code (tenant_id, book_id, code, name, kind, liability_account_id)
-         select :tenantId, :bookId, :name, :name, 'withheld_by_customers', id from account where book_id = :bookId and code = '1.1.5.03' returning id`,
-        { name },
+        `insert into tax_code (tenant_id, book_id, code, name, kind, liability_account_id, active)
+         select :tenantId, book_id, :name, :name, 'withheld_by_customers', id, :active from account where book_id = cast(:of as uuid) and code = '1.1.5.03' returning id`,
+        { name, active: true, of: a.bookId, ...more },
       )
       for (const [rate, from, to] of rates)
         await a.rows(
@@ -297,12 +297,18 @@ describe('fiscal documents', function () {
         )
       return id
     }
+    const [other] = await a.rows<{ id: string }>(
+      `select b.id from book b join account c on c.book_id = b.id and c.code = '1.1.5.03' where b.tenant_id = :tenantId and b.id <> :bookId order by b.created_at limit 1`,
+    )
+    expect(other).not.to.equal(undefined)
     const codes = [
       await code('IRRF', [
         [20_000, -90, -60],
         [15_000, -59, null],
       ]),
       await code('CSRF', [[46_500, -90, -40]]),
+      await code('PIS', [[6_500, -90, null]], { active: false }),
+      await code('IRRF', [[15_000, -90, null]], { of: other?.id }),
     ]
     await a.rows(`update customer set withholding_tax_code_ids = cast(:codes as uuid[]) where id = :customerId`, {
       codes,

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
+import { takePix } from '../../db/cash/index.ts'
 import { applyPayout } from '../../db/payment/balance/payouts.ts'
 import { inTenant, sqlOne } from '../../db/lib/connection.ts'
 import type { GatewayAccountRow } from '../../db/rows.ts'
@@ -63,6 +65,53 @@ describe('money that arrives at the bank of a house', function () {
     expect(paid.receipts).to.have.length(1)
     const receipt = await a.read((paid.receipts as Parsed[])[0]?.claimedById)
     expect(receipt).to.include({ customerId, amount: 20_500, sourceType: 'pix' })
+    expect(await a.failing()).to.deep.equal([])
+  })
+
+  it('for a charge that is paid late pays no other installment with the fine and interest that it asked for', async () => {
+    const customerId = await a.customer()
+    const paid = async (amount: number, late: number) => {
+      const invoice = await a.plain(customerId, [30_000, 20_000])
+      const charge = await a.good(a.finance, 'POST', 'cash/pix/charges', {
+        kind: 'due_date',
+        cashAccountId: bankId,
+        amount: 30_000,
+        targetType: 'receivable',
+        targetId: invoice.id,
+        installmentId: invoice.installments[0]?.id,
+        payer: { name: 'Ana', document: '52998224725' },
+        dueOn: a.house.today,
+        fineRate: 200,
+        monthlyInterestRate: 100,
+      })
+      await world.drain()
+      await a.house.inHouse((trx) =>
+        takePix(trx, bankId, {
+          endToEndId: `E${randomUUID().replaceAll('-', '').slice(0, 31)}`,
+          txid: charge.txid,
+          amount,
+          at: new Date(`${a.house.day(late)}T15:00:00Z`),
+          payerName: 'Ana',
+          payerDocument: '52998224725',
+          text: null,
+          returns: [],
+        }),
+      )
+      const { receipts } = await a.good(a.finance, 'GET', `cash/pix/charges/${charge.id}`)
+      const { available } = await a.read((receipts as Parsed[])[0]?.claimedById)
+      const parts = await a.rows<{ open: string }>(
+        `select open from receivable_installment where receivable_id = cast(:id as uuid) order by seq`,
+        { id: invoice.id },
+      )
+      return [...parts.map(({ open }) => Number(open)), available]
+    }
+    // 2 % of 300.00 and ten days of 1 % a month.
+    expect(await paid(30_700, 10)).to.deep.equal([0, 20_000, 700])
+    expect(await paid(31_000, 10)).to.deep.equal([0, 19_700, 700])
+    expect(await paid(30_200, 10)).to.deep.equal([0, 20_000, 200])
+    expect(await paid(29_000, 10)).to.deep.equal([1_000, 20_000, 0])
+    expect(await paid(30_700, 0)).to.deep.equal([0, 19_300, 0])
+    await world.drain()
     expect(await a.failing()).to.deep.equal([])
   })
 

@@ -270,6 +270,34 @@ describe('statements of a bank', function () {
     expect(await a.failing()).to.deep.equal([])
   })
 
+  it('take back with a match the bill that its discount paid whole', async () => {
+    const a = await openBank()
+    const { finance, on } = a
+    const { id: supplierId } = await a.supplier()
+    const line = { description: 'Pão', accountId: await a.account('6.1.03') }
+    const billed = (amount: number) => a.bill({ supplierId, issuedOn: on('09-02'), lines: [{ ...line, amount }] })
+    const [paid, given] = [await billed(30_000), await billed(700)]
+    const file = ofxFile([{ on: on('09-18'), amount: '-300,00', id: 'P', memo: 'PIX' }], {
+      balance: '700,00',
+      to: on('09-18'),
+    })
+    const statement = await a.taken(file)
+    const [found] = await a.lines(`bankStatementId=${statement.id}`)
+    const targets = [
+      { payableInstallmentId: paid.installments[0].id },
+      { payableInstallmentId: given.installments[0].id, discount: 700 },
+    ]
+    const statuses = async () => [(await a.payable(paid.id)).status, (await a.payable(given.id)).status]
+    expect((await a.match(found?.id, targets))[0]).to.equal(200)
+    expect(await statuses()).to.deep.equal(['paid', 'paid'])
+    await a.good(finance, 'POST', `cash/bank-statement-lines/${found?.id}/unmatch`, { reason: 'Other bills' })
+    expect(await statuses()).to.deep.equal(['approved', 'approved'])
+    expect((await a.match(found?.id, targets))[0]).to.equal(200)
+    expect(await statuses()).to.deep.equal(['paid', 'paid'])
+    await world.drain()
+    expect(await a.failing()).to.deep.equal([])
+  })
+
   it('have what the charge of a line brought suggested first, and nothing that was taken back', async () => {
     const a = await openBank()
     const { on } = a

@@ -141,6 +141,42 @@ describe('Orders of an outlet, many at once', function () {
     expect(await house.store.of(cachaca)).to.deep.equal(['900', 900])
   })
 
+  it('pays with what comes for no shortage that an open count has seen, unless the count is cancelled', async () => {
+    const shop = house.outletOf('SHOP')
+    const counting = async (sku: string) => {
+      const itemId = await house.store.item({ sku, name: sku, categoryId: house.drinks, base: 'ml' })
+      const reference = { referenceCost: { amount: 100, quantity: '100' } }
+      done(await house.keeper.send('PATCH', `inventory/items/${itemId}`, reference))
+      const price = { code: sku, name: sku, itemId, quantity: '300', amount: 900, revenueGroup: 'beverage' }
+      await house.prices(shop, price)
+      const order = {
+        outletId: shop,
+        lines: [{ priceCode: sku, quantity: '1' }],
+        close: { settlements: [{ type: 'house', reason: 'Tasting' }] },
+      }
+      // Sold out of goods that the books do not know, of which 500 are left.
+      done(await house.keyed(house.manager, 'orders', order), 201)
+      const body = { locationId: house.bar, itemIds: [itemId] }
+      const count = done(await house.keyed(house.keeper, 'counts', body), 201).id as string
+      const lines = [{ itemId, counted: '500', measure: 'ml' }]
+      done(await house.keeper.send('PUT', `inventory/counts/${count}/lines`, { lines }))
+      await house.store.receive(house.bar, itemId, '1000', 'ml', 1_000)
+      expect(await house.store.of(itemId)).to.deep.equal(['1000', 1_000])
+      // What is sold after the line was counted is paid for at once.
+      done(await house.keyed(house.manager, 'orders', order), 201)
+      expect(await house.store.of(itemId)).to.deep.equal(['700', 700])
+      return { itemId, count }
+    }
+    const approved = await counting('PISCO')
+    done(await house.keyed(house.manager, `counts/${approved.count}/approve`, {}))
+    // 500 that were counted and 1,000 that came, less 300.
+    expect(await house.store.of(approved.itemId)).to.deep.equal(['1200', 1_200])
+    const cancelled = await counting('GRAPPA')
+    done(await house.keyed(house.manager, `counts/${cancelled.count}/cancel`, {}))
+    await world.drain({ kinds: ['inventory.settle-shortages'] })
+    expect(await house.store.of(cancelled.itemId)).to.deep.equal(['400', 400])
+  })
+
   it('settles 500 shortages with what comes, and the rest by a job', async () => {
     const wine = await house.store.item({ sku: 'WINE', name: 'Wine', categoryId: house.drinks, base: 'ml' })
     const shop = house.outletOf('SHOP')

@@ -56,7 +56,18 @@ const linesOf = async (
     amount,
     lines.map((line) => line.amount),
   )
-  return lines.map((line, index) => ({ ...line, amount: parts[index] ?? 0 })).filter((line) => line.amount > 0)
+  const credited = lines
+    .map((line, index) => ({ ...line, amount: parts[index] ?? 0 }))
+    .filter((line) => line.amount > 0)
+  // An account of the bill may have been archived since: the credit names another one then.
+  const { problems } = await judgeLines(
+    trx,
+    book.id,
+    credited.map((line) => ({ accountId: line.accountId, credit: line.amount })),
+    always,
+  )
+  refuseProblems(problems.map((problem) => ({ ...problem, field: 'accountId' })))
+  return credited
 }
 
 /**

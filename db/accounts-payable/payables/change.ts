@@ -1,5 +1,6 @@
 import { conflict } from '../../../config/errors.ts'
 import { bookOf, installmentsOf, refuseFuture } from '../../documents/index.ts'
+import type { BookFacts } from '../../documents/index.ts'
 import { refuseProblems } from '../../financial/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { authorOf, editorsWith } from '../../lib/authors.ts'
@@ -15,7 +16,10 @@ import { centerOf, normalNumber, postingDay, refuseKey, refuseTwin, sumsOf, writ
 import type { NewPayable } from './create.ts'
 import { checkCodes, refuseSameCodes, reschedule, writeInstallments } from './installments.ts'
 import { problemsOfLines, refuseShapes, withholdingsOf } from './lines.ts'
+import type { Withholding } from './lines.ts'
 import { draftOf } from './read.ts'
+
+type Draft = Awaited<ReturnType<typeof draftOf>>
 
 export type PayableChange = { [Field in keyof Omit<NewPayable, 'bookId'>]?: NewPayable[Field] | undefined } & {
   onHold?: boolean | undefined
@@ -50,6 +54,37 @@ const changeApproved = async (trx: Trx, row: PayableRecord, change: PayableChang
 
 const termDaysOf = async (trx: Trx, supplierId: string | null): Promise<number> =>
   supplierId === null ? 30 : (await readRow(trx, Supplier, supplierId, ['termDays'])).termDays
+
+/**
+ * Taxes withheld of a draft that changes, unless they are sent. A base that is the gross follows it, and a rate that of the day of issue; another base, and a rate
+ * that a person gave, stay.
+ */
+const changedWithholdings = async (
+  trx: Trx,
+  book: BookFacts,
+  facts: { gross: number; issuedOn: string },
+  { row, before, change }: { row: PayableRecord; before: Draft; change: PayableChange },
+): Promise<Withholding[]> => {
+  if (change.withholdings) return withholdingsOf(trx, book, facts, change.withholdings, [])
+  const moves = facts.issuedOn !== row.issuedOn
+  const made = await withholdingsOf(
+    trx,
+    book,
+    facts,
+    before.withholdings.map(({ taxCodeId, base, rate, rateGiven }) => ({
+      taxCodeId,
+      rateGiven,
+      ...(rateGiven || !moves ? { rate } : {}),
+      ...(base === row.gross || base > facts.gross ? {} : { base }),
+    })),
+    [],
+  )
+  // An amount may differ from its share by 1, and stays where the share does.
+  return made.map((one) => {
+    const old = before.withholdings.find(({ taxCodeId }) => taxCodeId === one.taxCodeId)
+    return old?.base === one.base && old.rate === one.rate ? { ...one, amount: old.amount } : one
+  })
+}
 
 const changeDraft = async (
   trx: Trx,
@@ -90,13 +125,11 @@ const changeDraft = async (
   if (change.lines) refuseProblems(await problemsOfLines(trx, book, given.kind, given.lines))
   const bases = await checkOrderLines(trx, given.lines, payee.supplierId, row.id)
   const gross = sum(given.lines.map(({ amount }) => amount))
-  const withholdings = await withholdingsOf(
+  const withholdings = await changedWithholdings(
     trx,
     book,
     { gross, issuedOn: given.issuedOn },
-    change.withholdings ??
-      (change.lines ? given.withholdings.map(({ taxCodeId, rate }) => ({ taxCodeId, rate })) : given.withholdings),
-    [],
+    { row, before, change },
   )
   const sums = sumsOf(given.lines, withholdings)
   const stands =

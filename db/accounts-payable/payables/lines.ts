@@ -24,8 +24,17 @@ export type GivenWithholding = {
   base?: number | undefined
   rate?: number | undefined
   amount?: number | undefined
+  /** That a person gave the rate, of one that stands; else a rate that is sent is given. */
+  rateGiven?: boolean | undefined
 }
-export type Withholding = { taxCodeId: string; code: string; base: number; rate: number; amount: number }
+export type Withholding = {
+  taxCodeId: string
+  code: string
+  base: number
+  rate: number
+  amount: number
+  rateGiven: boolean
+}
 
 /** 400 for lines that name none, or several, of what a line is for. */
 export const refuseShapes = (lines: readonly GivenLine[]): void => {
@@ -150,6 +159,7 @@ export const withholdingsOf = async (
     const amount = one.amount ?? share
     if (Math.abs(amount - share) > 1)
       return refuse(invalid([{ field: `${at}.amount`, message: `must be ${share}, or differ by 1` }]))
-    return amount === 0 ? [] : [{ taxCodeId: code.id, code: code.code, base, rate, amount }]
+    const rateGiven = one.rateGiven ?? one.rate !== undefined
+    return amount === 0 ? [] : [{ taxCodeId: code.id, code: code.code, base, rate, amount, rateGiven }]
   })
 }

@@ -10,6 +10,7 @@ import { readBoleto } from '../rules/codes.ts'
 import { payableSide } from '../side.ts'
 import { likenessesOf } from '../twins.ts'
 import { problemsOfLines } from './lines.ts'
+import type { Withholding } from './lines.ts'
 
 type LineShown = {
   lineNo: number
@@ -44,9 +45,9 @@ const linesShown = (trx: Trx, id: string) =>
     [contextOf(trx).tenantId, id],
   )
 const withholdingsShown = (trx: Trx, id: string) =>
-  sql<{ taxCodeId: string; code: string; base: number; rate: number; amount: number; collectedById: string | null }>(
+  sql<Withholding & { collectedById: string | null }>(
     trx,
-    `select tax_code_id, code, base, rate, amount, collected_by_id from payable_withholding where tenant_id = ? and payable_id = ? order by code`,
+    `select tax_code_id, code, base, rate, amount, rate_given, collected_by_id from payable_withholding where tenant_id = ? and payable_id = ? order by code`,
     [contextOf(trx).tenantId, id],
   )
 const codesOf = (trx: Trx, id: string) =>
@@ -80,7 +81,13 @@ export const draftOf = async (trx: Trx, row: PayableRecord) => {
       inventoryMovementLineId: inventoryMovementLineId ?? undefined,
       quantity: quantity ?? undefined,
     })),
-    withholdings: withholdings.map(({ taxCodeId, base, rate, amount }) => ({ taxCodeId, base, rate, amount })),
+    withholdings: withholdings.map(({ taxCodeId, base, rate, amount, rateGiven }) => ({
+      taxCodeId,
+      base,
+      rate,
+      amount,
+      rateGiven,
+    })),
     installments: installments.map(({ id, dueOn, amount }) => ({
       dueOn,
       amount,

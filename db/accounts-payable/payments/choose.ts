@@ -1,12 +1,11 @@
-import { readBrCode } from '../../../config/br-code.ts'
 import { invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
-import { bankDetailsOf } from '../suppliers/bank-details.ts'
+import { detailsInUse } from '../suppliers/bank-details.ts'
 import { sha256 } from './destination.ts'
-import { paymentsBlocked, pixRefusals } from './refusals.ts'
+import { amountOfCode, paymentsBlocked, pixRefusals } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { BookFacts } from '../../documents/index.ts'
-import { contextOf, sql } from '../../lib/connection.ts'
+import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { namePayee } from '../payee.ts'
 import type { GivenPayee } from '../payee.ts'
@@ -71,15 +70,10 @@ const facts = `i.id as installment_id, i.open, i.due_on, i.pix_code, p.id as pay
   exists (select from payable_payment_item x where x.tenant_id = i.tenant_id and x.installment_id = i.id and x.status in ('queued', 'sending')) as in_payment`
 const joined = `payable_installment i join payable p on p.tenant_id = i.tenant_id and p.id = i.payable_id
   left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id
-  left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = p.tenant_id and d.supplier_id = p.supplier_id and d.status = 'approved'
-    order by d.number desc limit 1) d on true`
+  left join lateral ${detailsInUse('p')} d on true`
 
 const destinationOf = (row: Row): string | null =>
   row.pixCode !== null ? `pix:${sha256(row.pixCode)}` : row.detailsId === null ? null : `bank:${row.detailsId}`
-
-/** The amount that the Pix code of an installment says; null where it has none, or says none. */
-const amountOfCode = ({ pixCode }: Row): number | null =>
-  pixCode === null ? null : (readBrCode(pixCode)?.amount ?? null)
 
 const itemOf = (row: Row, given: GivenItem): ChosenItem => ({
   payableId: row.payableId,
@@ -162,7 +156,12 @@ const advanceOf = async (
   const { payee, terms } = await namePayee(trx, given.advance ?? {}, { features, countryCode: book.countryCode })
   if (given.principal === undefined)
     throw invalid([{ field: `items.${index}.principal`, message: 'is required for an advance' }])
-  const details = payee.supplierId === null ? null : (await bankDetailsOf(trx, payee.supplierId)).bankDetails
+  const details = await sqlOne<{ id: string; usable: boolean }>(
+    trx,
+    `select d.id, d.usable_from <= now() as usable from supplier s cross join lateral ${detailsInUse('s', 's.id')} d
+     where s.tenant_id = ? and s.id = cast(? as uuid)`,
+    [contextOf(trx).tenantId, payee.supplierId],
+  )
   const orderId = given.advance?.purchaseOrderId ?? null
   const [order] = await sql<{ supplierId: string }>(
     trx,
@@ -184,7 +183,7 @@ const advanceOf = async (
       interest: 0,
       fine: 0,
       discount: 0,
-      destination: details?.usableFrom && details.usableFrom <= new Date() ? `bank:${details.id}` : null,
+      destination: details?.usable ? `bank:${details.id}` : null,
     },
     isBlocked: terms.paymentsBlocked,
   }

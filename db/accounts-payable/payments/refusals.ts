@@ -1,3 +1,4 @@
+import { readBrCode } from '../../../config/br-code.ts'
 import { conflict, unprocessable } from '../../../config/errors.ts'
 
 /** Why an item cannot be paid; `index` counts the items. */
@@ -35,6 +36,19 @@ export const pixRefusals = (row: Payable): { code: string; message: string }[] =
     ],
   ]
   return problems.flatMap(([isWrong, code, message]) => (isWrong ? [{ code, message }] : []))
+}
+
+/** The amount that the Pix code of an installment says; null where it has none, or says none. */
+export const amountOfCode = ({ pixCode }: { pixCode: string | null }): number | null =>
+  pixCode === null ? null : (readBrCode(pixCode)?.amount ?? null)
+
+/** Why all that is open of an installment cannot be sent by Pix now. */
+export const wholeRefusals = (row: Payable & { open: number }): string[] => {
+  const said = amountOfCode(row)
+  return [
+    ...(row.open === 0 ? ['amount_exceeds_open'] : said !== null && said !== row.open ? ['pix_code_amount'] : []),
+    ...pixRefusals(row).map(({ code }) => code),
+  ]
 }
 
 /** Throws what stands against a payment: the first by its own code, several as one. */

@@ -12,7 +12,7 @@ import { enqueue } from '../../lib/enqueue.ts'
 import { changeRow, expression } from '../../lib/records.ts'
 import { PayablePayment, PayablePaymentItem } from '../models.ts'
 import type { ItemFailure, ItemRecord, PaymentRecord } from '../models.ts'
-import { usableDetails } from '../suppliers/bank-details.ts'
+import { detailsInUse, usableDetails } from '../suppliers/bank-details.ts'
 import { pixRefusals } from './refusals.ts'
 import { sha256 } from './destination.ts'
 import { payItems } from './settle.ts'
@@ -43,8 +43,7 @@ const standing = (trx: Trx, paymentId: string, itemId: string | null = null): Pr
      left join payable_installment i on i.tenant_id = x.tenant_id and i.id = x.installment_id
      left join payable p on p.tenant_id = x.tenant_id and p.id = x.payable_id
      left join supplier s on s.tenant_id = x.tenant_id and s.id = x.supplier_id
-     left join lateral (select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = x.tenant_id and d.supplier_id = x.supplier_id and d.status = 'approved'
-       order by d.number desc limit 1) d on true
+     left join lateral ${detailsInUse('x')} d on true
      where x.tenant_id = ? and x.payable_payment_id = ? and x.status = 'queued' and (cast(? as uuid) is null or x.id = cast(? as uuid)) order by x.position`,
     [contextOf(trx).tenantId, paymentId, itemId, itemId],
   )

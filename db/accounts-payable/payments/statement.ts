@@ -5,12 +5,15 @@ import { createPayment } from './create.ts'
 import { voidPayment } from './reverse.ts'
 import { lockPayment } from './state.ts'
 
+/** Payments that booked movements, with the items that these pay, and those that their discount pays whole, which have none. */
 const paymentsOf = (trx: Trx, movementIds: readonly string[]): Promise<{ paymentId: string; itemIds: string[] }[]> =>
   sql(
     trx,
     `select payable_payment_id as payment_id, array_agg(id order by id) as item_ids from payable_payment_item
-     where tenant_id = ? and cash_movement_id = any(?::uuid[]) and status = 'paid' group by 1 order by 1`,
-    [contextOf(trx).tenantId, movementIds],
+     where tenant_id = :tenantId and status = 'paid' and (cash_movement_id is null or cash_movement_id = any(cast(:movementIds as uuid[])))
+       and payable_payment_id in (select payable_payment_id from payable_payment_item where tenant_id = :tenantId and cash_movement_id = any(cast(:movementIds as uuid[])))
+     group by 1 order by 1`,
+    { tenantId: contextOf(trx).tenantId, movementIds },
   )
 
 /** Installments of bills that a line of a statement has paid: one manual payment for all that the line names. */

@@ -145,6 +145,14 @@ const shown = async (trx: Trx, row: Row): Promise<BankDetailsShown> => ({
   selfApproved: row.selfApproved,
 })
 
+/**
+ * SQL: the bank details to which the supplier of a record is paid: of those approved the latest whose wait is over, and while there are none, the latest. New ones
+ * take the place of those in use once their wait is over (R3).
+ */
+export const detailsInUse = (record: string, supplierId = `${record}.supplier_id`): string =>
+  `(select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = ${record}.tenant_id and d.supplier_id = ${supplierId} and d.status = 'approved'
+     order by d.usable_from <= now() desc, d.number desc limit 1)`
+
 /** The bank details of a supplier that were approved last, and those that wait for a decision. */
 export const bankDetailsOf = async (
   trx: Trx,

@@ -82,22 +82,16 @@ const chosenLines = async (
   wanted: GivenCreditNote['lines'],
 ): Promise<CreditedLine[]> => {
   const lines = await linesOf(trx, document)
-  if (wanted === undefined) return sharedLines(lines, amount)
-  const known = new Set(lines.map((line) => line.accountId))
-  const others = wanted.map((line, index) => ({ ...line, index })).filter((line) => !known.has(line.accountId))
+  const chosen = wanted === undefined ? sharedLines(lines, amount) : namedLines(lines, wanted)
+  // An account of the invoice may have been archived since: the note names another one then.
   const judged = await judgeLines(
     trx,
     document.bookId,
-    others.map(({ accountId, amount: debit }) => ({ accountId, debit })),
+    (wanted ?? chosen).map(({ accountId, amount: debit }) => ({ accountId, debit })),
     always,
   )
-  refuseProblems(
-    judged.problems.map((problem) => ({
-      ...problem,
-      field: problem.field.replace(/^lines\.(\d+)/, (_, at: string) => `lines.${others[Number(at)]?.index ?? at}`),
-    })),
-  )
-  return namedLines(lines, wanted)
+  refuseProblems(judged.problems)
+  return chosen
 }
 
 /** The part of a note that each installment loses, the last due first. */

@@ -135,13 +135,18 @@ const payerOf = async (trx: Trx, folio: FolioFacts): Promise<Taker> => {
   return guest ? { ...guest, isPerson: true } : nobody
 }
 
-/** The part of the total that the customer will keep back, by the rates of the day, each tax half-up. */
-const withheldOf = async (trx: Trx, codes: readonly string[], total: number, on: string): Promise<number> => {
+/** The part of the total that the customer will keep back, by codes in use of the book and their rates of the day, each tax half-up. */
+const withheldOf = async (
+  trx: Trx,
+  codes: readonly string[],
+  { bookId, total, on }: Pick<SourceFacts, 'bookId' | 'total' | 'on'>,
+): Promise<number> => {
   if (codes.length === 0) return 0
   const rates = await sql<{ rate: number }>(
     trx,
-    `select t.rate from tax_rate t where t.tenant_id = ? and t.tax_code_id = any(?::uuid[]) and daterange(t.valid_from, t.valid_to, '[]') @> cast(? as date)`,
-    [contextOf(trx).tenantId, codes, on],
+    `select t.rate from tax_rate t join tax_code c on c.tenant_id = t.tenant_id and c.id = t.tax_code_id and c.book_id = ? and c.active
+     where t.tenant_id = ? and t.tax_code_id = any(?::uuid[]) and daterange(t.valid_from, t.valid_to, '[]') @> cast(? as date)`,
+    [bookId, contextOf(trx).tenantId, codes, on],
   )
   return rates.reduce((sum, { rate }) => sum + scaled(total, rate, 1_000_000), 0)
 }
@@ -231,7 +236,7 @@ export const drawSnapshot = async (trx: Trx, source: FiscalSource, serviceText: 
         base: total,
         issRate: fiscal.issRate,
         iss: shareOf(total, fiscal.issRate),
-        withheld: await withheldOf(trx, customer?.withholds ?? [], total, facts.on),
+        withheld: await withheldOf(trx, customer?.withholds ?? [], facts),
         ibsCbs: null,
       },
     },

@@ -23,6 +23,8 @@ export type HeardReceipt = {
   receivableId?: string | null
   /** The installment that it was asked for, which is paid before the others of the document. */
   installmentId?: string | null
+  /** Fine and interest that were asked for with the installment: money for them pays no other one, and is left for a person to book. */
+  late?: number
   reference?: string
   payer?: Payer
   /** Books the money, once all that comes before it is locked. */
@@ -34,7 +36,7 @@ export type HeardReceipt = {
  * and lines of statements. Answers the id.
  */
 export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<string> => {
-  const { bookId, currency, amount, receivableId = null, installmentId = null, customerId = null } = heard
+  const { bookId, currency, amount, receivableId = null, installmentId = null, customerId = null, late = 0 } = heard
   const open = receivableId === null ? [] : await oldestOpen(trx, { bookId, receivableId })
   const held = await lockInstallments(
     trx,
@@ -42,10 +44,10 @@ export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<stri
     customerId === null ? [] : [customerId],
   )
   const movement = await heard.book()
-  const isFirst = (one: PayableInstallment) => Number(one.installmentId === installmentId)
+  const isFirst = (one: PayableInstallment) => one.installmentId === installmentId
   const payable = held.installments
     .filter((one) => one.currency === currency && isPayable(one))
-    .toSorted((a, b) => isFirst(b) - isFirst(a))
+    .toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))
   const owner = customerId ?? payable[0]?.customerId ?? null
   const id = randomUUID()
   const receipt = await insertReceipt(trx, {
@@ -63,7 +65,9 @@ export const recordReceipt = async (trx: Trx, heard: HeardReceipt): Promise<stri
     reference: heard.reference,
     payer: heard.payer,
   })
-  const plan = planned(payable, amount, movement.bookedOn)
+  const asked = payable.find(isFirst)
+  const kept = asked ? Math.max(0, Math.min(late, amount - asked.open)) : 0
+  const plan = planned(payable, amount - kept, movement.bookedOn)
   const { post } =
     plan.allocations.length > 0 ? await writeAllocations(trx, receipt, held.documents, plan) : { post: null }
   await postRecorded(trx, receipt, movement)

@@ -1,11 +1,20 @@
 import type { PixModules } from '../../cash/index.ts'
+import { lateChargesOf } from '../rules/late-charges.ts'
 import { bankReturned } from './bank-returned.ts'
 import { recordReceipt } from './heard.ts'
+
+/** Fine and interest that a charge asked for on the day on which it was paid. */
+const lateOf: (due: Parameters<PixModules['receipt']>[1]['due']) => number = (due) => {
+  if (due === null) return 0
+  const { amount: open, dueOn, paidOn, ...rates } = due
+  const { fine, interest } = lateChargesOf({ open, dueOn }, rates, paidOn)
+  return fine + interest
+}
 
 /** Money by Pix that no guest was asked for: a receipt, allocated to what it was asked for, else to be identified. */
 export const receiptOfPix: PixModules['receipt'] = (
   trx,
-  { pixReceiptId, bookId, currency, amount, reference, payer, target, book },
+  { pixReceiptId, bookId, currency, amount, reference, payer, target, due, book },
 ) =>
   recordReceipt(trx, {
     sourceType: 'pix',
@@ -16,6 +25,7 @@ export const receiptOfPix: PixModules['receipt'] = (
     amount,
     receivableId: target?.targetType === 'receivable' ? target.targetId : null,
     installmentId: target?.installmentId ?? null,
+    late: lateOf(due),
     reference,
     payer,
     book,

@@ -17,7 +17,7 @@ import { receivableSide } from '../side.ts'
 import { locking } from '../locking.ts'
 import { lockReceivable, note, receivableMoves, tell } from '../state.ts'
 import { lockCustomer } from '../customers/customers.ts'
-import { problemsOfLines } from './lines.ts'
+import { problemsOfLines, renewTaxes } from './lines.ts'
 import type { Line } from './lines.ts'
 
 /** Debts from before the start end with the first close of their book. */
@@ -113,6 +113,7 @@ export const issueReceivable = async (
   if (row.kind === 'opening') await refuseLateOpening(trx, book.id)
   await assertOpen(trx, book.id, row.postingOn)
   const overridden = await takeCredit(trx, customer, row.total, override)
+  await renewTaxes(trx, row)
   const isOpening = row.kind === 'opening'
   if (isOpening) await beginVersions(trx, receivableSide, [id], row.postingOn)
   await changeRow(trx, Receivable, id, {

@@ -160,6 +160,17 @@ export const writeLines = async (trx: Trx, receivableId: string, lines: readonly
   )
 }
 
+/** Takes the taxes of a draft anew that is issued now: a rate of its day may have been set since it was written. The total includes them, and stays. */
+export const renewTaxes = async (trx: Trx, { id, issuedOn }: { id: string; issuedOn: string }): Promise<void> => {
+  await sql(
+    trx,
+    `update receivable_line l set tax_amount = round(l.amount * cast(r.rate as numeric) / 1000000)
+     from tax_rate r where l.tenant_id = ? and l.receivable_id = ? and r.tenant_id = l.tenant_id and r.tax_code_id = l.tax_code_id
+       and daterange(r.valid_from, r.valid_to, '[]') @> cast(? as date) and l.tax_amount <> round(l.amount * cast(r.rate as numeric) / 1000000)`,
+    [contextOf(trx).tenantId, id, issuedOn],
+  )
+}
+
 /** The cost centre of the largest line, by which an invoice is grouped. */
 export const centerOf = (lines: readonly Line[]): string | null =>
   lines.toSorted((a, b) => b.amount - a.amount)[0]?.costCenterId ?? null

@@ -16,7 +16,7 @@ import { takeBankReturns } from './returns.ts'
 import { pixModules } from './targets.ts'
 import { tellPix } from './tell.ts'
 import type { HeardPix } from './tell.ts'
-import type { PixTargetRef } from './targets.ts'
+import type { DueCharge, PixTargetRef } from './targets.ts'
 
 export const receiptPayer = (rowId: string) => ({ table: 'pix_receipt', rowId, purpose: 'payer' })
 
@@ -29,6 +29,9 @@ const chargeOf = (trx: Trx, cashAccountId: string, txid: string | null): Promise
         `select id from pix_charge where tenant_id = ? and cash_account_id = ? and txid = ?`,
         [contextOf(trx).tenantId, cashAccountId, txid],
       )
+
+const dueOf = ({ amount, dueOn, fineRate, monthlyInterestRate }: ChargeRecord, paidOn: string): DueCharge | null =>
+  amount === null || dueOn === null ? null : { amount, dueOn, fineRate, monthlyInterestRate, paidOn }
 
 const targetOf = ({ targetType, targetId, installmentId }: ChargeRecord): PixTargetRef | null =>
   targetType !== null && targetId !== null ? { targetType, targetId, installmentId } : null
@@ -114,6 +117,7 @@ export const takePix = async (trx: Trx, cashAccountId: string, heard: HeardPix):
     reference: heard.endToEndId,
     payer: { name: heard.payerName, document: heard.payerDocument },
     target: charge ? targetOf(charge) : null,
+    due: charge && dueOf(charge, todayIn(account.timeZone, heard.at)),
     book,
   }
   const isOfGuest = money.target !== null && money.target.targetType !== 'receivable'

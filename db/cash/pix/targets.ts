@@ -16,8 +16,18 @@ export type PixMoney = {
   payer: { name: string | null; document: string | null }
   /** The record that asked for the money; null for money that no record expects. */
   target: PixTargetRef | null
+  /** The charge by a due date that was paid, with its rates in basis points; null for any other money. */
+  due: DueCharge | null
   /** Books the money, once all that comes before the account is locked. */
   book: () => Promise<BookedMovement>
+}
+/** A charge as far as its late charges go. `paidOn` is the day of the bank. */
+export type DueCharge = {
+  amount: number
+  dueOn: string
+  fineRate: number
+  monthlyInterestRate: number
+  paidOn: string
 }
 
 /** A return that the bank has made by itself, of money that this module's record has. */

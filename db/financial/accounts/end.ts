@@ -9,7 +9,7 @@ import { hasLines, moves, readAccount, tellAccount } from './read.ts'
 import type { AccountRecord } from './read.ts'
 
 /** Records that name an account, in words; null where none does. */
-const userOf = async (trx: Trx, { id, role }: AccountRecord): Promise<string | null> => {
+const userOf = async (trx: Trx, { id, bookId, role }: AccountRecord): Promise<string | null> => {
   if (role !== null) return `it plays the role ${role}`
   const found = await sqlOne<{ what: string }>(
     trx,
@@ -27,9 +27,13 @@ const userOf = async (trx: Trx, { id, role }: AccountRecord): Promise<string | n
        union all select 'a tax of a property names it' where exists (select from tax_rule t where t.tenant_id = :tenantId and t.account_id = :id)
        union all select 'a cash account keeps its money there' where exists (select from cash_account c where c.tenant_id = :tenantId
          and c.ledger_account_id = :id and c.status <> 'archived')
+       union all select 'a transfer that is not done names it' where exists (select from cash_transfer t where t.tenant_id = :tenantId
+         and t.book_id = :bookId and t.account_id = :id and t.status in ('pending_approval', 'approved', 'sending', 'unknown'))
+       union all select 'the settings of receivables name it' where exists (select from receivable_settings s where s.tenant_id = :tenantId
+         and :id in (s.bad_debt_account_id, s.allowance_account_id))
        union all select 'an active account stands below it' where exists (select from account a where a.tenant_id = :tenantId and a.parent_id = :id
          and a.status = 'active')) u limit 1`,
-    { tenantId: contextOf(trx).tenantId, id },
+    { tenantId: contextOf(trx).tenantId, bookId, id },
   )
   return found?.what ?? null
 }

@@ -13,7 +13,7 @@ import type { ItemFacts } from '../items/facts.ts'
 import { InventoryCount } from '../models.ts'
 import { atCost, take } from '../rules/average.ts'
 import { decimalOf } from '../rules/quantity.ts'
-import { absorbShortages, settleShortages } from '../shortages.ts'
+import { absorbShortages, requestSettling, settleShortages } from '../shortages.ts'
 import { holdStock } from '../stock/hold.ts'
 import type { Held, Shelf } from '../stock/hold.ts'
 import { postStock } from '../stock/post.ts'
@@ -181,6 +181,7 @@ export const cancelCount = async (trx: Trx, id: string, expectedVersion: number 
   const count = await lockCount(trx, id, expectedVersion)
   if (!countStates.isDue('cancelled', count.status)) return
   await sql(trx, `update inventory_count_line set open = false where count_id = ?`, [id])
+  await requestSettling(trx, id)
   const version = await changeRow(trx, InventoryCount, id, { status: 'cancelled', closedAt: expression('now()') })
   await tell(trx, countCancelled, count, version)
 }
