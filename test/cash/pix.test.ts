@@ -45,6 +45,27 @@ describe('Pix through the bank of a house', function () {
     expect(mails.length).to.be.greaterThanOrEqual(4)
   })
 
+  it('lets one of two people set it who read the account together', async () => {
+    const { version } = done(await a.owner.get(`cash/accounts/${a.bankId}`))
+    const set = (name: string, expected: number) =>
+      a.owner.send(
+        'PUT',
+        `cash/accounts/${a.bankId}/pix`,
+        { keys: ['random', 'email'].map((type) => ({ type, key: type === 'random' ? key : `${name}@sol.example` })) },
+        { idempotencyKey: randomUUID(), headers: { 'if-match': `"${expected}"` } },
+      )
+    const replies = await Promise.all([set('caixa', version), set('banco', version)])
+    expect(replies.map(({ status }) => status).toSorted((x, y) => x - y)).to.deep.equal([200, 409])
+    expect(replies.find(({ status }) => status === 409)?.body.code).to.equal('version_conflict')
+    expect(replies.find(({ status }) => status === 200)?.body.version).to.equal(version + 1)
+    const account = done(await a.owner.get(`cash/accounts/${a.bankId}`))
+    expect(account.version).to.equal(version + 1)
+    expect(account.pix.keys.length).to.equal(2)
+    const back = { keys: [{ type: 'random', key }] }
+    done(await a.send(a.owner, 'PUT', `accounts/${a.bankId}/pix`, back))
+    await world.drain()
+  })
+
   it('asks by a static code at once, and by a charge once the bank has made it', async () => {
     const fixed = await a.charge({ kind: 'static', amount: 19_990, text: 'Depósito' })
     expect(fixed).to.include({ status: 'active', paid: 0 })

@@ -11,7 +11,6 @@ const anyVersion: Record<string, string> = {
   'guests.reveal': 'reads, and writes down who has seen it',
   'guestNotes.delete': 'a note is never changed',
   'entryTemplates.apply': 'makes a draft, and leaves the template',
-  'cashAccounts.setPix': 'replaces settings that no version counts',
   'superuser.adjustments.create': 'adds a line to the next bill, and leaves the tenant',
   'superuser.tenants.export': 'reads the tenant',
   'entitlements.grant': 'grants are records of their own',

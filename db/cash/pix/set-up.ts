@@ -12,7 +12,7 @@ import { changeRow, expression, insertRow, insertRows } from '../../lib/records.
 import { seal } from '../../lib/sealing/index.ts'
 import { noticeRoles } from '../../ocp/index.ts'
 import { accountFacts } from '../facts.ts'
-import { PixConnection, PixKey } from '../models.ts'
+import { CashAccount, PixConnection, PixKey } from '../models.ts'
 import type { ConnectionRecord } from '../models.ts'
 import { pixKeyOf } from '../../../config/pix-keys.ts'
 import { addressOf, connectionOf, credentialsPlace, hashOfHook, hookPlace, tellConnection } from './connection.ts'
@@ -151,9 +151,16 @@ const setConnection = async (trx: Trx, cashAccountId: string, given: GivenConnec
  * Sets the Pix keys of an account and the connection to its bank (R22), which a worker then registers. Owner and finance are mailed at once. For users alone
  * (403 `key_not_allowed`); the caller has proven the identity lately.
  *
+ * Raises the version of the account, which it answers: 409 `version_conflict` where `expected` is no longer it.
+ *
  * 400; 404; 409 `duplicate_key`; 422 `in_use`, `account_archived`, `currency_mismatch`.
  */
-export const setPix = async (trx: Trx, cashAccountId: string, given: PixSettings): Promise<void> => {
+export const setPix = async (
+  trx: Trx,
+  cashAccountId: string,
+  given: PixSettings,
+  expected: number | null = null,
+): Promise<number> => {
   const { actor } = contextOf(trx)
   if (actor.type !== 'user') throw forbidden('key_not_allowed', 'Pix is set up by a user, never by an API key')
   const wanted = keysOf(given)
@@ -161,6 +168,7 @@ export const setPix = async (trx: Trx, cashAccountId: string, given: PixSettings
   if (account.kind !== 'bank') throw invalid([{ field: 'cashAccountId', message: 'is no bank' }])
   if (account.currency !== 'BRL') throw unprocessable('currency_mismatch', 'A Pix is in BRL')
   await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 37))`, [cashAccountId])
+  const version = await changeRow(trx, CashAccount, cashAccountId, { code: expression('code') }, expected)
   const before = await connectionOf(trx, cashAccountId)
   await setKeys(trx, cashAccountId, wanted)
   if (given.connection === null && before) await endConnection(trx, before)
@@ -181,6 +189,7 @@ export const setPix = async (trx: Trx, cashAccountId: string, given: PixSettings
     key: account.code,
     own: true,
   })
+  return version
 }
 
 export type PixShown = {
