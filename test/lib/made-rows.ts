@@ -38,11 +38,11 @@ const shapeOf = async (trx: Connection, table: string): Promise<Shape> => {
   return { columns, parents, unique: new Set(unique.map(({ name }) => name)) }
 }
 
-/** A value of the n-th row, by the type of its column. */
+/** A value of the n-th row, by the type of its column. Days that no two rows share lie before the day that it still is in any time zone. */
 const valueOf = ({ type, choices }: Column, isUnique: boolean): string => {
   if (type === 'uuid') return 'gen_random_uuid()'
   if (type === 'timestamp with time zone') return `now() - make_interval(secs => n)`
-  if (type === 'date') return isUnique ? `current_date - n` : `current_date - n % 300`
+  if (type === 'date') return isUnique ? `current_date - 2 - n` : `current_date - n % 300`
   if (/^(bigint|integer|smallint|numeric)/.test(type)) return isUnique ? 'n + 100000' : '1'
   if (type === 'boolean') return 'false'
   if (type === 'jsonb' || type === 'json') return `'{}'`
