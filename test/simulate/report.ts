@@ -72,7 +72,7 @@ export const figuresOf = (
     ],
     notes: [
       `\`npm run simulate -- --properties=${properties} --days=${days} --seed=${seed} --keep\`: the days of one group over HTTP with all workers in one process, six houses and six jobs at a time, each day with its bookings, changes, stays, charges, payments, disputes, bills, stock, messages and night audit; a day takes seconds. At its end each check of the books, counters beside a recount and statements beside each other.`,
-      'Pages are those that PostgreSQL read, from memory or not: they do not depend on who else uses the machine, as the time does. What `vacuum` and `analyze` read is left out.',
+      'Pages are those that PostgreSQL read, from memory or not: they depend on who else uses the machine by that alone which goes by the clock, such as sums that are folded each minute, and so less than the time does. What `vacuum` and `analyze` read is left out.',
     ],
   }
 }
