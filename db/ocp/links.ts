@@ -1,3 +1,4 @@
+import { nilId } from '../../config/nil-id.ts'
 import { guestAccessCode, satisfactionToken } from '../../config/derived-secrets.ts'
 import { settings } from '../../config/env.ts'
 import { signToken } from '../../config/tokens.ts'
@@ -62,8 +63,6 @@ export const registrationLink = async (
   const { validFrom, endsAt } = await linkInForce(trx, id)
   return pageOfForm(trx, id, validFrom, endsAt)
 }
-
-const nilId = '00000000-0000-4000-8000-000000000000'
 
 /** A link of the variable that opens nothing, as long as one that does; null where it has no usual length. */
 export const linkLike = async (trx: Trx, path: string): Promise<string | null> => {

@@ -162,7 +162,7 @@ describe('Orders of an outlet, many at once', function () {
       done(await house.keeper.send('PUT', `inventory/counts/${count}/lines`, { lines }))
       await house.store.receive(house.bar, itemId, '1000', 'ml', 1_000)
       expect(await house.store.of(itemId)).to.deep.equal(['1000', 1_000])
-      // What is sold after the line was counted is paid for at once.
+      // A sale after the line was counted is paid for at once.
       done(await house.keyed(house.manager, 'orders', order), 201)
       expect(await house.store.of(itemId)).to.deep.equal(['700', 700])
       return { itemId, count }

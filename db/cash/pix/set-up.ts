@@ -167,7 +167,7 @@ export const setPix = async (
   const account = await accountFacts(trx, cashAccountId)
   if (account.kind !== 'bank') throw invalid([{ field: 'cashAccountId', message: 'is no bank' }])
   if (account.currency !== 'BRL') throw unprocessable('currency_mismatch', 'A Pix is in BRL')
-  await sqlOne(trx, `select pg_advisory_xact_lock(hashtextextended(?, 37))`, [cashAccountId])
+  // Others who set it wait here.
   const version = await changeRow(trx, CashAccount, cashAccountId, { code: expression('code') }, expected)
   const before = await connectionOf(trx, cashAccountId)
   await setKeys(trx, cashAccountId, wanted)
