@@ -139,6 +139,9 @@ export const reportCall = async (
   return isClosing ? ms : null
 }
 
+/** A condition of SQL on `provider_gate`: the time of a closed gate is over, and no job is trying it. */
+export const isProbeDue = `(closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()))`
+
 /** A condition of SQL: a pause is in force for what these expressions name. */
 export const pausedIn = (of: { queue: string; kind: string; tenantId: string; gate: string }) => `exists (
   select from queue_control c where c.paused and (c.until is null or c.until > now()) and (c.queue is null or c.queue = ${of.queue})
@@ -168,7 +171,7 @@ export const mayPass = async (
     `update provider_gate set probe_job_id = case when state = 'closed' then :id::uuid end,
        probe_until = case when state = 'closed' then clock_timestamp() + make_interval(secs => :probeMs / 1000.0) end
      where gate = :gate and (state = 'open' or probe_job_id = :id::uuid
-       or (closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()))) returning state`,
+       or ${isProbeDue}) returning state`,
     { gate, id, probeMs },
   )
   return probe === null ? 'closed' : probe.state === 'open' ? 'open' : 'probe'
@@ -195,7 +198,7 @@ export const tokensOf = async (trx: PlatformTrx, keys: readonly string[]): Promi
     trx,
     `select gate, least(
          case when state = 'open' then 2147483647
-           when closed_until <= clock_timestamp() and (probe_job_id is null or probe_until < clock_timestamp()) then 1 else 0 end,
+           when ${isProbeDue} then 1 else 0 end,
          case when rate_per_second is null then 2147483647 else floor(${milliTokensNow()} / 1000) end)::int as tokens
      from provider_gate where gate = any(?) and (rate_per_second is not null or state = 'closed') order by gate for update`,
     [[...new Set(keys)]],

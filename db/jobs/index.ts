@@ -11,7 +11,17 @@ export type { KeptError } from './fail.ts'
 export { pickFair } from './fair.ts'
 export { FenceLost, claim, lockClaimed, lockFence, lockStart, lostStarts, mustOwn } from './fence.ts'
 export type { Fence, JobStart, Locked, Lost } from './fence.ts'
-export { credentialsRefused, gateSeen, kindGate, listGates, mayPass, releaseProbe, reportCall } from './gates.ts'
+export {
+  credentialsRefused,
+  gateSeen,
+  isProbeDue,
+  kindGate,
+  listGates,
+  mayPass,
+  pausedIn,
+  releaseProbe,
+  reportCall,
+} from './gates.ts'
 export type { Gate, GateSeen, GateSign } from './gates.ts'
 export { checkNames, checksOf, readHealth, statusOf } from './health.ts'
 export type { Check, CheckName } from './health.ts'

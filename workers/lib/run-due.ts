@@ -3,7 +3,7 @@ import { UnrecoverableError } from 'bullmq'
 import { queueNames } from '../../config/queues.ts'
 import type { QueueName } from '../../config/queues.ts'
 import { inPlatform, prepared } from '../../db/lib/connection.ts'
-import { markDispatched } from '../../db/jobs/index.ts'
+import { isProbeDue, markDispatched, pausedIn } from '../../db/jobs/index.ts'
 import type { Candidate } from '../../db/jobs/index.ts'
 import { processors } from '../processors.ts'
 import { handedOf } from './queues.ts'
@@ -32,8 +32,11 @@ type Chosen = Pick<RunDueOptions, 'kinds' | 'queues'> & { aheadMs: number }
 const takeDue = ({ aheadMs, kinds, queues }: Chosen) =>
   inPlatform(async (trx) => {
     // By the indexes of jobs that are ready and of those that wait: those of stays to come are many, and none of them is due.
+    // As with the relay, what is paused or waits at a closed gate is not due before the gate asks for a probe.
     const isDue = `status = 'pending' and run_at <= (select clock_timestamp() + make_interval(secs => cast(:aheadMs as float8) / 1000.0))
-      and (cast(:kinds as text[]) is null or kind = any(:kinds)) and queue = any(cast(:queues as text[]))`
+      and (cast(:kinds as text[]) is null or kind = any(:kinds)) and queue = any(cast(:queues as text[]))
+      and not exists (select from provider_gate g where g.gate = jobs.gate and g.state = 'closed' and not ${isProbeDue})
+      and not ${pausedIn({ queue: 'jobs.queue', kind: 'jobs.kind', tenantId: 'jobs.tenant_id', gate: 'jobs.gate' })}`
     const due = await prepared<Candidate>(
       trx,
       `select id, queue, kind, tenant_id, payload, dispatch_no + 1 as dispatch_no, request_id, traceparent, 0 as delay_ms from jobs
