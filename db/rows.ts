@@ -1959,6 +1959,8 @@ export interface InvoicePaymentRow {
   endedAt: Date | null
   createdAt: Date
   updatedAt: Date
+  methodNo: number
+  returnUrl: string | null
 }
 
 export interface IssueRow {
@@ -4442,6 +4444,9 @@ export interface SubscriptionRow {
   customerRef: string | null
   cardToken: Buffer | null
   returnUrl: string | null
+  methodNo: number
+  formerPlanVersionId: string | null
+  planChangedAt: Date | null
 }
 
 export interface SubscriptionInvoiceRow {
@@ -6149,10 +6154,10 @@ export const tables = {
     computed: [],
   },
   invoice_payment: {
-    fields: ['id', 'tenantId', 'invoiceId', 'try', 'provider', 'method', 'amount', 'capturedAmount', 'currency', 'status', 'action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'readCount', 'endedAt', 'createdAt', 'updatedAt'],
+    fields: ['id', 'tenantId', 'invoiceId', 'try', 'provider', 'method', 'amount', 'capturedAmount', 'currency', 'status', 'action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'readCount', 'endedAt', 'createdAt', 'updatedAt', 'methodNo', 'returnUrl'],
     documents: ['action'],
-    filled: ['id', 'capturedAmount', 'status', 'readCount', 'createdAt', 'updatedAt'],
-    nullable: ['action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'endedAt'],
+    filled: ['id', 'capturedAmount', 'status', 'readCount', 'createdAt', 'updatedAt', 'methodNo'],
+    nullable: ['action', 'externalId', 'customerRef', 'methodRef', 'submission', 'failureCode', 'failureMessage', 'sentAt', 'endedAt', 'returnUrl'],
     computed: [],
   },
   issue: {
@@ -7108,10 +7113,10 @@ export const tables = {
     computed: [],
   },
   subscription: {
-    fields: ['tenantId', 'plan', 'planVersionId', 'anchorDay', 'periodStart', 'periodEnd', 'paymentMethod', 'action', 'pastDueSince', 'version', 'createdAt', 'updatedAt', 'methodRef', 'customerRef', 'cardToken', 'returnUrl'],
+    fields: ['tenantId', 'plan', 'planVersionId', 'anchorDay', 'periodStart', 'periodEnd', 'paymentMethod', 'action', 'pastDueSince', 'version', 'createdAt', 'updatedAt', 'methodRef', 'customerRef', 'cardToken', 'returnUrl', 'methodNo', 'formerPlanVersionId', 'planChangedAt'],
     documents: ['paymentMethod', 'action'],
-    filled: ['version', 'createdAt', 'updatedAt'],
-    nullable: ['paymentMethod', 'action', 'pastDueSince', 'methodRef', 'customerRef', 'cardToken', 'returnUrl'],
+    filled: ['version', 'createdAt', 'updatedAt', 'methodNo'],
+    nullable: ['paymentMethod', 'action', 'pastDueSince', 'methodRef', 'customerRef', 'cardToken', 'returnUrl', 'formerPlanVersionId', 'planChangedAt'],
     computed: [],
   },
   subscription_invoice: {

@@ -116,6 +116,14 @@ export const Invoice = Obj(
   { title: 'SubscriptionInvoice' },
 )
 
+/** A tenant’s way to pay its bills. Brand and last digits are those of a card that has paid once. */
+export const PaymentMethod = Obj({
+  kind: OneOf(['card', 'pix', 'boleto', 'transfer']),
+  status: OneOf(['pending', 'active', 'failed']),
+  brand: Opt(Text(1, 40)),
+  last4: Opt(Matching('^[0-9]{4}$', 4)),
+})
+
 export const Subscription = Obj(
   {
     plan: OneOf(['Starter', 'Professional', 'Enterprise']),
@@ -140,9 +148,7 @@ export const Subscription = Obj(
     ),
     nextTotal: Amount,
     currency: Currency,
-    paymentMethod: Nullable(
-      Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: OneOf(['pending', 'active', 'failed']) }),
-    ),
+    paymentMethod: Nullable(PaymentMethod),
     /** The next step of the payer of an open invoice. */
     action: Nullable(Action),
     pastDueSince: Nullable(Instant),

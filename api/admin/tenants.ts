@@ -39,6 +39,7 @@ import { superuser } from '../lib/access/kinds.ts'
 import { paged } from '../lib/paged.ts'
 import { Reason, trimmed } from '../lib/reason.ts'
 import { route } from '../lib/route.ts'
+import { PaymentMethod } from './billing-schemas.ts'
 
 const Plan = OneOf([...plans])
 const Feature = Text(1, 40)
@@ -75,9 +76,7 @@ const Detail = Obj(
         planVersion: Count,
         periodStart: Day,
         periodEnd: Day,
-        paymentMethod: Nullable(
-          Obj({ kind: OneOf(['card', 'pix', 'boleto', 'transfer']), status: OneOf(['pending', 'active', 'failed']) }),
-        ),
+        paymentMethod: Nullable(PaymentMethod),
       }),
     ),
     /** Of the present period. */

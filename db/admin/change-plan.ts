@@ -74,13 +74,10 @@ export const changePlan = async (
   if (!dryRun && !acceptLoss) await assertNotInUse(trx, losing)
   const uses = await usesOf(trx, losing)
   const facts = await readFacts(trx as never, tenantId)
-  const { lines } = await billOf(trx as never, {
-    ...facts,
-    plan,
-    planVersionId: version.id,
-    planFeatures: version.features,
-    prices: version.prices,
-  })
+  // A period that is over is billed at the plan of its end.
+  const billedPlan = { id: version.id, name: plan, features: version.features, prices: version.prices }
+  const isOver = facts.endsAt.getTime() <= Date.now()
+  const { lines } = await billOf(trx as never, isOver ? facts : { ...facts, billedPlan })
   const held = await sql<{ key: string }>(
     trx,
     `select a.key from subscription_item i join add_on a on a.id = i.add_on_id where i.tenant_id = ? and i.ends_at is null and a.feature = any(?) order by a.key`,

@@ -115,6 +115,7 @@ export const startGateway = async ({ secondMs, logFile, apis, secret }: Options)
         platformFee: 0,
         captured: null,
         savedMethod: null,
+        customer: null,
         linkId: null,
         ...planCharge(token, method, amount, now, expiresAt, secondMs),
       }

@@ -90,6 +90,24 @@ describe('the adapter of Stripe', () => {
       expect((await submit(payment(more))).kind).to.equal('known')
     })
 
+  it('tells of a card that it keeps: its customer, without whom it is not charged again, and its last digits', async () => {
+    const first = await submit(payment({ save: true }))
+    const customer = [...peer.kept.values()].find(({ object }) => object === 'customer')?.id
+    expect(customer).to.match(/^cus_/)
+    const card = { brand: 'visa', last4: '4242' }
+    expect(first.kind === 'known' && first.snapshot).to.deep.include({
+      savedMethodRef: 'pm_1',
+      savedCustomerRef: customer,
+      card,
+    })
+    const plain = await submit(payment())
+    expect(plain.kind === 'known' && plain.snapshot).to.deep.include({
+      savedMethodRef: null,
+      savedCustomerRef: null,
+      card,
+    })
+  })
+
   it('captures a part, cancels, and refunds with the share of the platform', async () => {
     const asked = payment({ mode: 'authorise' })
     const made = await submit(asked)

@@ -154,6 +154,7 @@ describe('the plan of the sandbox gateway', () => {
     platformFee: 0,
     captured: null,
     savedMethod: null,
+    customer: null,
     linkId: null,
     ...planCharge(token, method, 500, now, expiresAt, second),
   })

@@ -1,8 +1,8 @@
 import { cut } from '../../config/cut.ts'
 import { applyInvoicePayment, invoiceCall, invoiceUnheard, platformAccount } from '../../db/admin/index.ts'
-import type { InvoiceCall } from '../../db/admin/index.ts'
+import type { BillingAddress, InvoiceCall } from '../../db/admin/index.ts'
 import { notFoundAfterMs, repeatForMs } from '../../db/payment/index.ts'
-import type { PaymentSnapshot } from '../../db/payment/index.ts'
+import type { Payer, PaymentSnapshot } from '../../db/payment/index.ts'
 import { collectInvoice, readInvoicePayment } from '../../jobs/admin.ts'
 import { gatewayOf } from '../gateways/index.ts'
 import type { Gateway, GatewayPayment } from '../gateways/gateway.ts'
@@ -14,6 +14,25 @@ const dayMs = 86_400_000
 
 const adapter = ({ giveUp }: Pick<Asking, 'giveUp'>, provider: string): Gateway =>
   gatewayOf(provider) ?? giveUp('provider_not_configured', `This installation has no gateway ${provider}`)
+
+const addressOf = ({ line1, line2, city, region, postalCode, countryCode }: BillingAddress): Payer['address'] => ({
+  street: line1,
+  complement: line2,
+  city,
+  region,
+  postalCode,
+  country: countryCode,
+})
+
+/** The customer of the invoice. A slip names the payer's document and address. */
+const payerOf = ({ name, billingEmail: email, document, billingAddress }: InvoiceCall['customer']): Payer => ({
+  name,
+  email,
+  ...(document === null
+    ? {}
+    : { document: { type: document.replace(/\D/g, '').length === 11 ? 'cpf' : 'cnpj', number: document } }),
+  ...(billingAddress === null ? {} : { address: addressOf(billingAddress) }),
+})
 
 /** Equal on every try: its columns do not change once it was sent. */
 const asked = (call: InvoiceCall): GatewayPayment => ({
@@ -29,13 +48,13 @@ const asked = (call: InvoiceCall): GatewayPayment => ({
   installments: 1,
   expiresAt: call.method === 'card' ? null : new Date(call.createdAt.getTime() + 10 * dayMs),
   cardToken: call.cardToken,
-  returnUrl: null,
+  returnUrl: call.returnUrl,
   methodRef: call.methodRef,
   customerRef: call.customerRef,
   save: call.method === 'card' && call.methodRef === null,
   linkMethods: null,
   description: `Invoice ${call.number}`,
-  payer: { name: call.customer.name, email: call.customer.billingEmail },
+  payer: payerOf(call.customer),
   createdAt: call.createdAt,
 })
 

@@ -1,7 +1,7 @@
 import { settings } from '../../config/env.ts'
 import { inPlatform, sql } from '../../db/lib/connection.ts'
 import type { PlatformTrx } from '../../db/lib/connection.ts'
-import { chargeStatus, declineOf, showCharge, showDispute } from './sandbox-plan.ts'
+import { chargeStatus, declineOf, showCharge, showDispute, testCard } from './sandbox-plan.ts'
 import type { Charge, Dispute } from './sandbox-plan.ts'
 import { bookAt, makeCharge, makeMethod } from './sandbox-charges.ts'
 import type { ChargeRequest, Method } from './sandbox-charges.ts'
@@ -122,8 +122,7 @@ const showMethod = (method: Method) => {
     status: method.detachedAt !== null ? 'detached' : isActive ? 'active' : 'pending',
     card: isActive
       ? {
-          brand: 'visa',
-          last4: '4242',
+          ...testCard,
           expMonth: 12,
           expYear: new Date(now).getUTCFullYear() + 3,
           fingerprint: 'sandbox4242',

@@ -31,6 +31,8 @@ export type ChargeRequest = {
   platformFee?: number
   /** Charges a card that was saved before. */
   savedMethod?: string | null
+  /** Whose card it is: a saved one is charged with its customer alone. */
+  customer?: string | null
   /** Keeps the card. */
   save?: boolean
   linkId?: string | null
@@ -40,10 +42,10 @@ export type ChargeRequest = {
 export const makeCharge = async (trx: PlatformTrx, accountRef: string, request: ChargeRequest, token: string) => {
   const now = Date.now()
   const secondMs = settings.sandboxSecondMs
-  const { ourId, amount, currency, method, returnUrl, save, savedMethod } = request
+  const { ourId, amount, currency, method, returnUrl, save, savedMethod, customer = null } = request
   const expiresAt = request.expiresAt === null ? null : Date.parse(request.expiresAt)
   const id = reference('ch')
-  const kept = save ? (await makeMethod(trx, accountRef, { ourId: `saved-${ourId}`, customer: null, token })).id : null
+  const kept = save ? await makeMethod(trx, accountRef, { ourId: `saved-${ourId}`, customer, token }) : null
   const charge: Charge = {
     id,
     accountRef,
@@ -59,7 +61,8 @@ export const makeCharge = async (trx: PlatformTrx, accountRef: string, request: 
     mode: request.mode ?? 'charge',
     platformFee: request.platformFee ?? 0,
     captured: null,
-    savedMethod: savedMethod ?? kept,
+    savedMethod: savedMethod ?? kept?.id ?? null,
+    customer: kept?.customer ?? customer,
     linkId: request.linkId ?? null,
     ...planCharge(token, method, amount, now, expiresAt, secondMs),
     ...(request.linkId ? { paidAt: linkPaidAt(token, now, expiresAt, secondMs) } : {}),
@@ -95,6 +98,10 @@ export const createCharge = (accountRef: string, key: string, request: ChargeReq
   return once(accountRef, key, request, async (trx) => {
     const saved = request.savedMethod ? await get<Method>(trx, 'method', accountRef, request.savedMethod) : null
     if (request.savedMethod && (!saved || saved.detachedAt !== null)) return { first: missing, kept: missing }
+    if (saved && saved.customer !== request.customer) {
+      const answer = refused('customer_missing', 'A saved card is charged with its customer')
+      return { first: answer, kept: answer }
+    }
     const token = saved?.token ?? request.token
     const trouble = troubleOf(token)
     const decline = declineOf(token)

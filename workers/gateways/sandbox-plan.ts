@@ -25,6 +25,8 @@ export type Charge = {
   captured: { at: number; amount: number; platformFee: number } | null
   /** The card was kept with it, or is charged without its owner. */
   savedMethod: string | null
+  /** Of the card that is kept. */
+  customer: string | null
   linkId: string | null
 }
 
@@ -39,6 +41,9 @@ export type Refund = {
   succeedsAt: number | null
   failsAt: number | null
 }
+
+/** Every card of the sandbox is this one. */
+export const testCard = { brand: 'visa', last4: '4242' }
 
 export type Decline = { code: string; message: string }
 
@@ -155,6 +160,8 @@ export const showCharge = (charge: Charge, now: number) => {
     capturedAmount: captured,
     authorisationExpiresAt: status === 'authorised' ? new Date(charge.createdAt + 7 * dayMs).toISOString() : null,
     savedMethod: authorised > 0 || captured > 0 ? charge.savedMethod : null,
+    customer: authorised > 0 || captured > 0 ? charge.customer : null,
+    card: charge.method === 'card' ? testCard : null,
     action: status === 'requires_action' ? actionOf(charge) : null,
     failure: null,
   }

@@ -44,9 +44,16 @@ export const chargeOf =
         failure: failureOf(charge['failure']),
         authorisationExpiresAt: instantOf(charge['authorisationExpiresAt']),
         savedMethodRef: textOf(charge['savedMethod']),
+        savedCustomerRef: textOf(charge['customer']),
+        card: cardOf(record(charge['card'])),
       },
     }
   }
+
+const cardOf = (given: Record<string, unknown> | null) => {
+  const [brand, last4] = [textOf(given?.['brand']), textOf(given?.['last4'])]
+  return brand === null || last4 === null ? null : { brand, last4 }
+}
 
 /** A page that is paid tells of its charge; until then it is a place to send the payer to. */
 export const linkOf =

@@ -81,6 +81,7 @@ export const sandboxAt = (where: () => Promise<Where>, patienceMs = 20_000): Gat
       returnUrl,
       expiresAt: expiresAt?.toISOString() ?? null,
       savedMethod: payment.methodRef,
+      customer: payment.customerRef,
       save: payment.save,
     }
   }

@@ -9,6 +9,7 @@ import type { Action } from '../../payment/index.ts'
 import { linesOf } from '../rules/lines.ts'
 import type { Adjustment, Item, Line, Period, UsageDay } from '../rules/lines.ts'
 import type { BillingAddress } from '../tenants.ts'
+import type { KeptMethod } from './collect/shared.ts'
 
 type PlanFeature = { key: string; billingType: string; meters?: Record<string, Record<string, PriceTier[]>> }
 
@@ -16,13 +17,15 @@ export type SubscriptionFacts = {
   tenantId: string
   plan: Plan
   planVersionId: string
+  /** The plan that the period is billed at: the one of its end, where the plan was changed since. */
+  billedPlan: { id: string; name: string; features: PlanFeature[]; prices: Record<string, number> }
   anchorDay: number
   periodStart: string
   periodEnd: string
   /** The instant at which the period ends in the tenant's zone. */
   endsAt: Date
   action: Action | null
-  paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: 'pending' | 'active' | 'failed' } | null
+  paymentMethod: KeptMethod | null
   pastDueSince: Date | null
   version: number
   currency: string
@@ -35,15 +38,17 @@ export type SubscriptionFacts = {
   billingEmail: string
   billingAddress: BillingAddress | null
   versionNumber: number
-  planFeatures: PlanFeature[]
   prices: Record<string, number>
 }
 
 const facts = (lock: string) => `
   select s.tenant_id, s.plan, s.plan_version_id, s.anchor_day, s.period_start::text as period_start, s.period_end::text as period_end,
     s.period_end::timestamp at time zone t.time_zone as ends_at, s.payment_method, s.action, s.past_due_since, s.version, t.currency, t.locale, t.time_zone,
-    t.country, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, v.number as version_number, v.features as plan_features, v.prices
-  from subscription s join tenant t on t.id = s.tenant_id join plan_version v on v.id = s.plan_version_id where s.tenant_id = ? ${lock}`
+    t.country, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, v.number as version_number, v.prices,
+    jsonb_build_object('id', b.id, 'name', b.plan, 'features', b.features, 'prices', b.prices) as billed_plan
+  from subscription s join tenant t on t.id = s.tenant_id join plan_version v on v.id = s.plan_version_id
+  join plan_version b on b.id = case when s.plan_changed_at >= s.period_end::timestamp at time zone t.time_zone then s.former_plan_version_id else s.plan_version_id end
+  where s.tenant_id = ? ${lock}`
 
 /** The subscription of a tenant with what its invoice is made of. `lock` holds it until the end of the transaction. 404. */
 export const readFacts = async (trx: Trx, tenantId: string, { lock = false } = {}): Promise<SubscriptionFacts> => {
@@ -114,7 +119,7 @@ export type Bill = { lines: Line[]; usage: UsageDay[]; adjustments: Adjustment[]
 
 /** Lines of the present period as they would be billed now: for reading and for the close alike. */
 export const billOf = async (trx: Trx, subscription: SubscriptionFacts): Promise<Bill> => {
-  const { tenantId, periodStart, periodEnd, planVersionId, plan, currency, prices, planFeatures } = subscription
+  const { tenantId, periodStart, periodEnd, billedPlan, currency } = subscription
   const period = { start: periodStart, end: periodEnd }
   const [items, usage, adjustments] = await Promise.all([
     itemsOf(trx, subscription, period),
@@ -122,13 +127,13 @@ export const billOf = async (trx: Trx, subscription: SubscriptionFacts): Promise
     openAdjustments(trx, tenantId),
   ])
   const meters = Object.fromEntries(
-    planFeatures.flatMap(({ meters: priced = {} }) =>
+    billedPlan.features.flatMap(({ meters: priced = {} }) =>
       Object.entries(priced).map(([meter, inCurrencies]) => [meter, inCurrencies[currency] ?? []] as const),
     ),
   )
   const lines = linesOf({
     period,
-    plan: { versionId: planVersionId, name: plan, amount: prices[currency] ?? 0, meters },
+    plan: { versionId: billedPlan.id, name: billedPlan.name, amount: billedPlan.prices[currency] ?? 0, meters },
     items,
     usage,
     adjustments,

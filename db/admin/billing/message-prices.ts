@@ -15,9 +15,9 @@ const allowanceOf = (tiers: readonly PriceTier[]): number | null => {
 }
 
 const tiersOf = async (trx: Trx) => {
-  const { planFeatures, currency } = await readFacts(trx, contextOf(trx).tenantId ?? '')
+  const { billedPlan, currency } = await readFacts(trx, contextOf(trx).tenantId ?? '')
   const found = new Map(
-    planFeatures.flatMap(({ meters = {} }) =>
+    billedPlan.features.flatMap(({ meters = {} }) =>
       Object.entries(meters).map(([meter, prices]) => [meter, prices[currency] ?? []] as const),
     ),
   )

@@ -9,7 +9,8 @@ const catalogue: readonly Entry[] = [
   {
     table: 'plan_version',
     known: `jsonb_build_array(c.plan, c.number, c.features, c.prices, c.platform_fee_rate)`,
-    refers: `select plan_version_id from subscription where tenant_id = :tenantId union select plan_version_id from entitlement_grant where tenant_id = :tenantId`,
+    refers: `select plan_version_id from subscription where tenant_id = :tenantId union select former_plan_version_id from subscription
+      where tenant_id = :tenantId and former_plan_version_id is not null union select plan_version_id from entitlement_grant where tenant_id = :tenantId`,
   },
   {
     table: 'add_on',

@@ -145,7 +145,7 @@ const settle = async (trx: Knex, tenantId: string): Promise<void> => {
     // A secret that is known at one installation opens no other.
     `update api_key set revoked_at = now(), version = version + 1 where tenant_id = :tenantId and revoked_at is null`,
     // The provider's account at its gateway is that of the source.
-    `update subscription set payment_method = null, method_ref = null, customer_ref = null, card_token = null, action = null, past_due_since = null
+    `update subscription set payment_method = null, method_ref = null, customer_ref = null, card_token = null, return_url = null, action = null, past_due_since = null
      where tenant_id = :tenantId`,
     `update audit_chain set verified_at = null, verified_through = 0 where chain = :tenantId::text`,
     // The tenant's own counts came along, also of its invoices, which stay with their provider; those of operators are of the installation.

@@ -4,6 +4,7 @@ import { isCnpj, isCpf } from '../../../config/tax-ids.ts'
 import { audit } from '../../lib/audit.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { PlatformTrx } from '../../lib/connection.ts'
+import type { KeptMethod } from '../billing/collect/shared.ts'
 import { enterTenant } from '../../lib/connection.ts'
 import { allOf, fact, readPage, where } from '../../lib/paging.ts'
 import type { Page, Paging, Part } from '../../lib/paging.ts'
@@ -138,7 +139,7 @@ export const readTenantDetail = async (trx: PlatformTrx, tenantId: string) => {
     planVersion: number
     periodStart: string
     periodEnd: string
-    paymentMethod: { kind: 'card' | 'pix' | 'boleto' | 'transfer'; status: 'pending' | 'active' | 'failed' } | null
+    paymentMethod: KeptMethod | null
     overdueTotal: number
     openTotal: number
   }>(

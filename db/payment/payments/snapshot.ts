@@ -54,6 +54,10 @@ export type PaymentSnapshot = {
   linkId?: string | null
   /** The method that was saved with the payment, by the gateway's id. */
   savedMethodRef?: string | null
+  /** Its customer there, without whom it is not charged again. */
+  savedCustomerRef?: string | null
+  /** The card that is charged, as people know it. */
+  card?: { brand: string; last4: string } | null
 }
 
 export type Applied = { payment: PaymentRow; applied: boolean }

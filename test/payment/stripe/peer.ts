@@ -98,8 +98,12 @@ export const startStripePeer = async (judge: Judge): Promise<Peer> => {
       client_secret: 'secret_of_intent',
       next_action: null,
       last_payment_error: null,
-      latest_charge: null,
+      latest_charge:
+        status === 'succeeded'
+          ? { object: 'charge', payment_method_details: { card: { brand: 'visa', last4: '4242' } } }
+          : null,
       payment_method: 'pm_1',
+      customer: body['customer'] ?? null,
     })
   }
   const paidAlready = {

@@ -61,6 +61,7 @@ export const planIntent = (plans: Plans, id: string, ourId: string, body: Form):
     platformFee: 0,
     captured: null,
     savedMethod: null,
+    customer: null,
     linkId: null,
     ...planCharge(token, method, amount, now, expiresAt, plans.secondMs()),
   })

@@ -83,6 +83,8 @@ export const intentOf =
     const captured = status === 'captured' ? fromStripe(intent.amount_received, currency) : 0
     if (!Number.isSafeInteger(captured) || (status === 'captured' && captured <= 0)) return null
     const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null
+    const isSaved = payment.save && (captured > 0 || status === 'authorised')
+    const { brand, last4 } = charge?.payment_method_details?.card ?? {}
     const isManual = intent.capture_method === 'manual'
     return {
       reference: intent.id,
@@ -101,7 +103,9 @@ export const intentOf =
         failure: failureOf(intent),
         authorisationExpiresAt:
           status === 'authorised' ? instant(charge?.payment_method_details?.card?.capture_before) : null,
-        savedMethodRef: payment.save && (captured > 0 || status === 'authorised') ? idOf(intent.payment_method) : null,
+        savedMethodRef: isSaved ? idOf(intent.payment_method) : null,
+        savedCustomerRef: isSaved ? idOf(intent.customer) : null,
+        card: brand && last4 ? { brand, last4 } : null,
       },
     }
   }

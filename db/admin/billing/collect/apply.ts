@@ -11,23 +11,36 @@ import { tellOwners } from '../../notices.ts'
 import { invoiceOf, tenantOf } from './shared.ts'
 import type { Status, Invoice } from './shared.ts'
 import { readLater } from './call.ts'
+import { startCollection } from './start.ts'
 
 const dayMs = 86_400_000
 
 /** After the day of issue, the days on which a card is tried again. */
 const retryDays = [3, 7, 14]
 
-type Locked = { id: string; invoiceId: string; status: Status; try: number; method: string; amount: number }
+type Locked = {
+  id: string
+  invoiceId: string
+  status: Status
+  try: number
+  method: string
+  amount: number
+  /** The try is of the tenant's present way to pay. */
+  isPresent: boolean
+}
 
 const lockTry = async (trx: Trx, id: string): Promise<{ payment: Locked; invoice: Invoice } | null> => {
   const found = await sqlOne<{ invoiceId: string }>(trx, `select invoice_id from invoice_payment where id = ?`, [id])
   if (!found) return null
-  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantOf(trx)])
+  const tenantId = tenantOf(trx)
+  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
   const invoice = await invoiceOf(trx, found.invoiceId, 'for no key update')
   const payment = await sqlOne<Locked>(
     trx,
-    `select id, invoice_id, status, try, method, amount from invoice_payment where id = ? for no key update`,
-    [id],
+    `select p.id, p.invoice_id, p.status, p.try, p.method, p.amount,
+       exists (select from subscription s where s.tenant_id = ? and s.method_no = p.method_no) as is_present
+     from invoice_payment p where p.id = ? for no key update of p`,
+    [tenantId, id],
   )
   return invoice && payment ? { payment, invoice } : null
 }
@@ -71,10 +84,11 @@ export const applyInvoicePayment = async (trx: Trx, id: string, snapshot: Paymen
       ended: ranks[status] >= 3,
     },
   )
-  await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ?`, [
-    status === 'requires_action' ? JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }) : null,
-    tenantOf(trx),
-  ])
+  if (payment.isPresent)
+    await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ?`, [
+      status === 'requires_action' ? JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }) : null,
+      tenantOf(trx),
+    ])
   if (status === 'captured') return captured(trx, { payment, invoice }, snapshot)
   if (status === 'failed') return failed(trx, { payment, invoice })
   if (status !== 'cancelled') await readLater(trx, id)
@@ -84,17 +98,19 @@ type Pair = { payment: Locked; invoice: Invoice }
 
 const captured = async (trx: Trx, { payment, invoice }: Pair, snapshot: PaymentSnapshot): Promise<void> => {
   const tenantId = tenantOf(trx)
-  if (snapshot.savedMethodRef)
+  const { savedMethodRef = null, savedCustomerRef = null, card = null } = snapshot
+  if (payment.isPresent && savedMethodRef !== null)
     await sql(
       trx,
-      `update subscription set method_ref = ?, card_token = null where tenant_id = ? and payment_method->>'kind' = 'card' and card_token is not null`,
-      [snapshot.savedMethodRef, tenantId],
+      `update subscription set method_ref = ?, customer_ref = ?, card_token = null where tenant_id = ? and card_token is not null`,
+      [savedMethodRef, savedCustomerRef, tenantId],
     )
-  await sql(
-    trx,
-    `update subscription set payment_method = payment_method || '{"status": "active"}' where tenant_id = ? and payment_method->>'kind' = ?`,
-    [tenantId, payment.method],
-  )
+  if (payment.isPresent)
+    await sql(
+      trx,
+      `update subscription set payment_method = payment_method || jsonb_build_object('status', 'active') || cast(? as jsonb) where tenant_id = ?`,
+      [JSON.stringify(card ?? {}), tenantId],
+    )
   const due = invoice.status === 'issued' ? invoice.total : 0
   const over = snapshot.capturedAmount - due
   if (invoice.status === 'issued' && over >= 0) await payInvoice(trx, invoice)
@@ -142,17 +158,22 @@ export const clearPastDue = (trx: Trx, tenantId: string) =>
 
 const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
   const tenantId = tenantOf(trx)
-  await sql(
+  if (!payment.isPresent) {
+    // The way to pay was changed while the try was under way: what is owed is asked for by the present one.
+    await startCollection(trx, invoice.id)
+    return
+  }
+  const row = await sqlOne<{ locale: string }>(
     trx,
-    `update subscription set payment_method = payment_method || '{"status": "failed"}' where tenant_id = ? and payment_method->>'kind' = ?`,
-    [tenantId, payment.method],
+    `update subscription s set payment_method = s.payment_method || '{"status": "failed"}' from tenant t where s.tenant_id = ? and t.id = s.tenant_id returning t.locale`,
+    [tenantId],
   )
   if (invoice.status !== 'issued') return
   const { number, total, currency, dueOn } = invoice
   await tellOwners(trx, 'subscription_payment_failed', payment.id, {
     key: number,
     day: dueOn,
-    amount: moneyText(total, currency, 'en'),
+    amount: moneyText(total, currency, row?.locale ?? 'en'),
   })
   const days = retryDays[payment.try - 1]
   if (days !== undefined && payment.method === 'card')

@@ -3,6 +3,7 @@ import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { enqueue } from '../../../lib/enqueue.ts'
 import { unseal } from '../../../lib/sealing/index.ts'
+import type { BillingAddress } from '../../tenants.ts'
 import { submissionPlace, tenantOf, gate } from './shared.ts'
 import type { Status } from './shared.ts'
 
@@ -17,18 +18,19 @@ export type InvoiceCall = {
   methodRef: string | null
   customerRef: string | null
   cardToken: string | null
+  returnUrl: string | null
   number: string
   sentAt: Date | null
   createdAt: Date
   now: Date
-  customer: { name: string; billingEmail: string; document: string | null }
+  customer: { name: string; billingEmail: string; document: string | null; billingAddress: BillingAddress | null }
 }
 
 /** A try as the gateway is asked for it; null where it has ended. Notes that it is sent. */
 export const invoiceCall = async (trx: Trx, id: string): Promise<InvoiceCall | null> => {
   const row = await sqlOne<Omit<InvoiceCall, 'cardToken'> & { submission: Buffer | null }>(
     trx,
-    `select p.id, p.provider, p.method, p.status, p.amount, p.currency, p.external_id, p.method_ref, p.customer_ref, p.submission, i.number, p.sent_at,
+    `select p.id, p.provider, p.method, p.status, p.amount, p.currency, p.external_id, p.method_ref, p.customer_ref, p.submission, p.return_url, i.number, p.sent_at,
        p.created_at, now() as now, i.customer
      from invoice_payment p join subscription_invoice i on i.id = p.invoice_id where p.id = ?`,
     [id],

@@ -4,6 +4,14 @@ import type { Trx } from '../../../lib/connection.ts'
 
 export type MethodKind = 'card' | 'pix' | 'boleto' | 'transfer'
 
+/** A tenant's way to pay. Brand and last digits are those of a card that has paid once. */
+export type KeptMethod = {
+  kind: MethodKind
+  status: 'pending' | 'active' | 'failed'
+  brand?: string
+  last4?: string
+}
+
 export type Status = 'created' | 'unknown' | 'requires_action' | 'processing' | 'captured' | 'failed' | 'cancelled'
 
 /** The account of the provider of this service, at the gateway that bills are paid through. */

@@ -14,6 +14,8 @@ type Method = {
   methodRef: string | null
   customerRef: string | null
   cardToken: Buffer | null
+  returnUrl: string | null
+  methodNo: number
 }
 
 /**
@@ -26,23 +28,23 @@ export const startCollection = async (trx: Trx, invoiceId: string): Promise<stri
   if (invoice?.status !== 'issued' || settings.billingGateway === 'none') return null
   const method = await sqlOne<Method>(
     trx,
-    `select payment_method->>'kind' as kind, method_ref, customer_ref, card_token from subscription where tenant_id = ?`,
+    `select payment_method->>'kind' as kind, method_ref, customer_ref, card_token, return_url, method_no from subscription where tenant_id = ?`,
     [tenantId],
   )
   const kind = method?.kind
   if (!method || (kind !== 'card' && kind !== 'pix' && kind !== 'boleto')) return null
   const busy = await sqlOne(
     trx,
-    `select 1 from invoice_payment where invoice_id = ? and (status in ('created', 'unknown', 'processing') or (status = 'requires_action' and method = ?))`,
-    [invoiceId, kind],
+    `select 1 from invoice_payment where invoice_id = ? and (status in ('created', 'unknown', 'processing') or (status = 'requires_action' and method_no = ?))`,
+    [invoiceId, method.methodNo],
   )
   if (busy) return null
   const id = randomUUID()
   const token = method.cardToken ? await unseal<string>(trx, 'tenant', tokenPlace(tenantId), method.cardToken) : null
   await sql(
     trx,
-    `insert into invoice_payment (id, tenant_id, invoice_id, try, provider, method, amount, currency, method_ref, customer_ref, submission)
-     select :id, :tenantId, :invoiceId, coalesce(max(try), 0) + 1, :provider, :method, :amount, :currency, :methodRef, :customerRef, :submission::bytea
+    `insert into invoice_payment (id, tenant_id, invoice_id, try, provider, method, amount, currency, method_ref, customer_ref, submission, return_url, method_no)
+     select :id, :tenantId, :invoiceId, coalesce(max(try), 0) + 1, :provider, :method, :amount, :currency, :methodRef, :customerRef, :submission::bytea, :returnUrl, :methodNo
      from invoice_payment where invoice_id = :invoiceId`,
     {
       id,
@@ -58,6 +60,8 @@ export const startCollection = async (trx: Trx, invoiceId: string): Promise<stri
         kind === 'card' && token !== null && method.methodRef === null
           ? await seal(trx, 'tenant', submissionPlace(id), token)
           : null,
+      returnUrl: kind === 'card' ? method.returnUrl : null,
+      methodNo: method.methodNo,
     },
   )
   await enqueue(trx, collectInvoice, { tenantId, invoicePaymentId: id }, { gate: gate() })
@@ -83,7 +87,7 @@ export const storeMethod = async (
   await sql(
     trx,
     `update subscription set payment_method = :method::jsonb, card_token = :token, method_ref = null, customer_ref = null, return_url = :returnUrl, action = null,
-       version = version + 1 where tenant_id = :tenantId`,
+       method_no = method_no + 1, version = version + 1 where tenant_id = :tenantId`,
     {
       tenantId,
       method: JSON.stringify({ kind, status: kind === 'card' ? 'pending' : 'active' }),
