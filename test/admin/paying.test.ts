@@ -123,6 +123,36 @@ describe('the ways in which tenants pay their bills', function () {
     expect([after.action, after.paymentMethod.status]).to.deep.equal([null, 'active'])
   })
 
+  it('try a refused card again on the next of its days that is to come, once', async () => {
+    await bill()
+    const issuedAgo = (days: number) =>
+      sql(
+        world.database.admin,
+        `update subscription_invoice set issued_at = now() - make_interval(days => ?) where tenant_id = ?`,
+        [days, tenantId],
+      )
+    const retries = () =>
+      sql<{ days: number }>(
+        world.database.admin,
+        `select extract(epoch from j.run_at - i.issued_at)::int / 86400 as days from jobs j join subscription_invoice i on i.tenant_id = j.tenant_id
+         where j.kind = 'billing.retry-invoice' and j.tenant_id = ? order by 1`,
+        [tenantId],
+      )
+    const all = () => drain({ kinds: [...collecting, 'billing.retry-invoice'], aheadMs: 15_000 })
+    await issuedAgo(20)
+    await pay({ kind: 'card', cardToken: 'decline' })
+    await all()
+    expect(await statuses()).to.deep.equal(['issued', ['failed']])
+    expect(await retries()).to.deep.equal([])
+    await issuedAgo(5)
+    await pay({ kind: 'card', cardToken: 'decline' })
+    await all()
+    await pay({ kind: 'card', cardToken: 'decline_expired' })
+    await all()
+    expect(await statuses()).to.deep.equal(['issued', ['failed', 'failed', 'failed']])
+    expect(await retries()).to.deep.equal([{ days: 7 }])
+  })
+
   it('bill the plan that a period ended with, though it was changed before the close', async () => {
     await sql(
       world.database.admin,

@@ -175,12 +175,14 @@ const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
     day: dueOn,
     amount: moneyText(total, currency, row?.locale ?? 'en'),
   })
-  const days = retryDays[payment.try - 1]
-  if (days !== undefined && payment.method === 'card')
+  const retries = retryDays.map((days) => new Date(invoice.issuedAt.getTime() + days * dayMs))
+  const at = retries.find((day) => day.getTime() > Date.now())
+  // However many cards are refused on one day, the next day has one try.
+  if (at !== undefined && payment.method === 'card')
     await enqueue(
       trx,
       retryInvoice,
       { tenantId, invoiceId: invoice.id },
-      { at: new Date(invoice.issuedAt.getTime() + days * dayMs), uniqueKey: `${invoice.id} ${payment.try}` },
+      { at, uniqueKey: `${invoice.id} ${at.toISOString()}` },
     )
 }
