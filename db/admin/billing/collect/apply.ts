@@ -3,7 +3,7 @@ import { subscriptionInvoicePaid } from '../../../../config/events/admin.ts'
 import { retryInvoice } from '../../../../jobs/admin.ts'
 import { audit } from '../../../lib/audit.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
-import type { Trx } from '../../../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../../lib/connection.ts'
 import { enqueue } from '../../../lib/enqueue.ts'
 import { emit } from '../../../lib/events.ts'
 import type { PaymentSnapshot } from '../../../payment/index.ts'
@@ -16,6 +16,8 @@ const dayMs = 86_400_000
 
 /** After the day of issue, the days on which a card is tried again. */
 const retryDays = [3, 7, 14]
+/** The least time between two tries: the clock of a process is not that of another. */
+const leastApartMs = 3_600_000
 
 type Locked = { id: string; invoiceId: string; status: Status; try: number; method: string; amount: number }
 
@@ -71,10 +73,14 @@ export const applyInvoicePayment = async (trx: Trx, id: string, snapshot: Paymen
       ended: ranks[status] >= 3,
     },
   )
-  await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ?`, [
-    status === 'requires_action' ? JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }) : null,
-    tenantOf(trx),
-  ])
+  // A tenant that pays another way by now, or has paid, is asked for nothing.
+  if (status === 'requires_action' && invoice.status === 'issued')
+    await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ? and payment_method ->> 'kind' = ?`, [
+      JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }),
+      tenantOf(trx),
+      payment.method,
+    ])
+  else await endAction(trx, tenantOf(trx), invoice.id)
   if (status === 'captured') return captured(trx, { payment, invoice }, snapshot)
   if (status === 'failed') return failed(trx, { payment, invoice })
   if (status !== 'cancelled') await readLater(trx, id)
@@ -131,14 +137,31 @@ export const payInvoice = async (trx: Trx, invoice: Invoice): Promise<void> => {
   })
 }
 
+/** Asks the tenant no more to do something for this invoice; what is asked for another one stands. */
+export const endAction = (trx: PlatformTrx | Trx, tenantId: string, invoiceId: string) =>
+  sql(trx, `update subscription set action = null where tenant_id = ? and action ->> 'invoiceId' = ?`, [
+    tenantId,
+    invoiceId,
+  ])
+
 /** A subscription without an invoice past its day is past due no more. */
-export const clearPastDue = (trx: Trx, tenantId: string) =>
+export const clearPastDue = (trx: PlatformTrx | Trx, tenantId: string) =>
   sql(
     trx,
     `update subscription s set past_due_since = null where s.tenant_id = ? and s.past_due_since is not null
        and not exists (select from subscription_invoice i where i.tenant_id = s.tenant_id and i.status = 'issued' and i.due_on < (now() at time zone 'UTC')::date)`,
     [tenantId],
   )
+
+/** Asks for the next try of a card on the next of its days, however many tries there were: one that was tried late, or is new, is not tried again at once. */
+const retryLater = async (trx: Trx, { id: invoiceId, issuedAt }: Invoice): Promise<void> => {
+  const clock = await sqlOne<{ now: Date }>(trx, `select now() as now`)
+  const soonest = (clock?.now.getTime() ?? Date.now()) + leastApartMs
+  const days = retryDays.find((after) => issuedAt.getTime() + after * dayMs > soonest)
+  if (days === undefined) return
+  const at = new Date(issuedAt.getTime() + days * dayMs)
+  await enqueue(trx, retryInvoice, { tenantId: tenantOf(trx), invoiceId }, { at, uniqueKey: `${invoiceId} ${days}` })
+}
 
 const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
   const tenantId = tenantOf(trx)
@@ -148,18 +171,11 @@ const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
     [tenantId, payment.method],
   )
   if (invoice.status !== 'issued') return
-  const { number, total, currency, dueOn } = invoice
+  const { number, total, currency, dueOn, locale } = invoice
   await tellOwners(trx, 'subscription_payment_failed', payment.id, {
     key: number,
     day: dueOn,
-    amount: moneyText(total, currency, 'en'),
+    amount: moneyText(total, currency, locale),
   })
-  const days = retryDays[payment.try - 1]
-  if (days !== undefined && payment.method === 'card')
-    await enqueue(
-      trx,
-      retryInvoice,
-      { tenantId, invoiceId: invoice.id },
-      { at: new Date(invoice.issuedAt.getTime() + days * dayMs), uniqueKey: `${invoice.id} ${payment.try}` },
-    )
+  if (payment.method === 'card') await retryLater(trx, invoice)
 }

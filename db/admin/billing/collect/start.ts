@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { settings } from '../../../../config/env.ts'
 import { versionConflict } from '../../../../config/errors.ts'
-import { collectInvoice } from '../../../../jobs/admin.ts'
+import { collectInvoice, retryInvoice } from '../../../../jobs/admin.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
 import type { Trx } from '../../../lib/connection.ts'
 import { enqueue } from '../../../lib/enqueue.ts'
@@ -64,6 +64,9 @@ export const startCollection = async (trx: Trx, invoiceId: string): Promise<stri
   return id
 }
 
+/** A try of a card is over by then. */
+const soon = () => new Date(Date.now() + 600_000)
+
 type Given = { kind: MethodKind; cardToken?: string | undefined; returnUrl?: string | undefined }
 
 /** Keeps how a tenant pays, and collects its open invoices at once. Under the lock of the subscription: of two at once, the later one stays. */
@@ -96,5 +99,8 @@ export const storeMethod = async (
     `select id from subscription_invoice where tenant_id = ? and status = 'issued' order by issued_at, id limit 100`,
     [tenantId],
   )
-  for (const { id } of open) await startCollection(trx, id)
+  for (const { id } of open)
+    if ((await startCollection(trx, id)) === null && kind !== 'transfer')
+      // A try by the former way is under way: this one has its turn where that fails.
+      await enqueue(trx, retryInvoice, { tenantId, invoiceId: id }, { at: soon(), uniqueKey: `${id} method` })
 }
