@@ -89,8 +89,6 @@ export const closeStep = async (trx: Trx, tenantId: string, table: string): Prom
  * found empty: such tables are answered, and nothing ends.
  */
 export const endPurge = async (trx: Trx, tenantId: string): Promise<string[]> => {
-  // Waits for whatever writes a row of the tenant just now: it holds the tenant's key.
-  await sql(trx, `select id from tenant where id = ? for update`, [tenantId])
   const again = await sql<{ table: string }>(
     trx,
     `update tenant_purge set done_at = null where tenant_id = ? and purge_left(tenant_id, table_name) > 0 returning table_name as "table"`,
