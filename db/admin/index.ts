@@ -47,6 +47,7 @@ export {
   requestExport,
 } from './leaving/export.ts'
 export { readManifest } from './moving/format.ts'
+export { hasMoved } from './moving/moved.ts'
 export { exportTenantTo, takeTenantBack } from './moving/source.ts'
 export { importTenantFrom } from './moving/target.ts'
 export { makeTicket, withdrawTicket } from './moving/ticket.ts'

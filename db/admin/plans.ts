@@ -208,16 +208,22 @@ export const tenantsOfPlan = (trx: PlatformTrx, planVersionId: string, after: st
 export const applyPlanVersion = async (trx: Trx, tenantId: string, planVersionId: string): Promise<void> => {
   const version = await sqlOne<PlanVersion>(trx, `select ${columns} from plan_version where id = ?`, [planVersionId])
   if (!version) return
+  // Locked before it is read: of a version that changed while a joined statement waited, that would find none.
+  await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
+  const tenant = await sqlOne<{ status: string; currency: string }>(
+    trx,
+    `select status, currency from tenant where id = ? for no key update`,
+    [tenantId],
+  )
   const row = await sqlOne<Moved>(
     trx,
     `select s.plan_version_id, v.features from subscription s join plan_version v on v.id = s.plan_version_id
-     where s.tenant_id = ? and s.plan = ? and v.number < ? for no key update of s`,
+     where s.tenant_id = ? and s.plan = ? and v.number < ?`,
     [tenantId, version.plan, version.number],
   )
-  const tenant = await sqlOne<{ status: string }>(trx, `select status from tenant where id = ? for no key update`, [
-    tenantId,
-  ])
-  if (!row || tenant?.status === 'deleted') return
+  if (!row || !tenant || tenant.status === 'deleted') return
+  // One that came after the version was written, and pays in a currency without a price there, would pay nothing.
+  if (version.prices[tenant.currency] === undefined) return
   const before = new Set(row.features.map(({ key }) => key))
   const now = new Set(version.features.map(({ key }) => key))
   const open = await sql<{ id: string; key: string }>(

@@ -12,7 +12,7 @@ import { planVersionNow } from './plans.ts'
 import { provisionParts } from './provisions.ts'
 import { assertDocument } from './tenant/operate.ts'
 import { periodEnd } from './rules/periods.ts'
-import { mergeSettings, wholeSettings } from './rules/tenant-settings.ts'
+import { changesOfSettings, mergeSettings, wholeSettings } from './rules/tenant-settings.ts'
 import type { TenantSettingsChange } from './rules/tenant-settings.ts'
 
 export type NewTenant = {
@@ -163,8 +163,12 @@ export const changeTenant = async (trx: Trx, change: TenantChange) => {
     subjectType: 'Tenant',
     subjectId: before.id,
     // A tenant's legal name may be a person's, so the audit trail keeps only the names of changed fields.
-    changes: Object.keys(change).map((field) =>
-      field === 'locale' ? { field, before: before.locale, after: change.locale } : { field },
+    changes: Object.keys(change).flatMap((field) =>
+      field === 'locale'
+        ? [{ field, before: before.locale, after: change.locale }]
+        : field === 'settings'
+          ? changesOfSettings(before.settings, settings ?? {})
+          : [{ field }],
     ),
   })
   return readTenant(trx)

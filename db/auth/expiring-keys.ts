@@ -3,6 +3,7 @@ import { warnExpiringKeys } from '../../jobs/auth.ts'
 import { enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
+import { ofTenantsHere } from '../lib/moved-out.ts'
 import { mailUser } from '../ocp/index.ts'
 import { tellOfKey } from './api-keys.ts'
 
@@ -33,7 +34,8 @@ export const warnOfKeys = async (trx: PlatformTrx): Promise<void> => {
     `select tenant_id, api_key_id, days from api_keys_expiring(?)`,
     [batch],
   )
+  const here = await ofTenantsHere(trx, found)
   // Before any tenant is entered: the rest belongs to none.
-  if (found.length === batch) await enqueue(trx, warnExpiringKeys, {})
-  for (const { tenantId, apiKeyId, days } of found) await warn(await enterTenant(trx, tenantId), apiKeyId, days)
+  if (found.length === batch && here.length > 0) await enqueue(trx, warnExpiringKeys, {})
+  for (const { tenantId, apiKeyId, days } of here) await warn(await enterTenant(trx, tenantId), apiKeyId, days)
 }

@@ -1,6 +1,8 @@
 import type { readSeen } from '../../config/last-seen.ts'
+import { byTenant } from '../lib/by-tenant.ts'
 import { enterTenant, sql } from '../lib/connection.ts'
 import type { PlatformTrx } from '../lib/connection.ts'
+import { ofTenantsHere } from '../lib/moved-out.ts'
 
 type Entry = NonNullable<ReturnType<typeof readSeen>>
 
@@ -19,11 +21,10 @@ export const writeLastSeen = async (trx: PlatformTrx, entries: Entry[]): Promise
      where s.id = v.id and s.last_seen_at < v.at`,
     columns(sessions),
   )
-  const byTenant = new Map<string, Entry[]>()
-  for (const entry of entries)
-    if (entry.seen.kind === 'api_key')
-      byTenant.set(entry.seen.tenantId, [...(byTenant.get(entry.seen.tenantId) ?? []), entry])
-  for (const [tenantId, keys] of byTenant)
+  const ofKeys = entries.flatMap((entry) =>
+    entry.seen.kind === 'api_key' ? [{ ...entry, tenantId: entry.seen.tenantId }] : [],
+  )
+  for (const [tenantId, keys] of byTenant(await ofTenantsHere(trx, ofKeys)))
     await sql(
       await enterTenant(trx, tenantId),
       `update api_key k set last_used_at = v.at, last_used_ip = v.ip from unnest(?::uuid[], ?::timestamptz[], ?::inet[]) as v (id, at, ip)

@@ -1,6 +1,6 @@
 import { conflict, forbidden, notFound, unprocessable } from '../../config/errors.ts'
 import { supportSessionEnded, supportSessionStarted } from '../../config/events/admin.ts'
-import { supportAccessOf, tellOwners } from '../admin/index.ts'
+import { hasMoved, supportAccessOf, tellOwners } from '../admin/index.ts'
 import { audit } from '../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
@@ -148,7 +148,10 @@ const factOf = ({ id, mode, expiresAt }: SupportSession) => ({
 
 const revokeReasons: Partial<Record<EndCause, RevokeReason>> = { level_ended: 'level_ended', signed_out: 'sign_out' }
 
-/** Ends a support session with its token; ids of sessions are answered, for the caches. One that has ended stays so. Leaves the transaction inside its tenant. */
+/**
+ * Ends a support session with its token; ids of sessions are answered, for the caches. One that has ended stays so. Leaves the transaction inside its tenant,
+ * unless that has moved to another installation, which is not told.
+ */
 export const endSupportSession = async (
   trx: PlatformTrx | Trx,
   id: string,
@@ -161,7 +164,8 @@ export const endSupportSession = async (
   )
   if (!record) throw notFound()
   if (record.endedAt !== null) return { record, sessionIds: [] }
-  const inside = await enterTenant(trx as PlatformTrx, record.tenantId)
+  const isGone = await hasMoved(trx, record.tenantId)
+  const inside = isGone ? trx : await enterTenant(trx as PlatformTrx, record.tenantId)
   const by = contextOf(trx).actor.type === 'system' ? null : contextOf(trx).actor.id
   const over = !record.running && cause === 'ended' ? 'expired' : cause
   const ended = await sqlOne<SupportSession>(
@@ -181,7 +185,7 @@ export const endSupportSession = async (
     subjectId: id,
     changes: [{ field: 'endCause', after: over }],
   })
-  await emit(inside, supportSessionEnded, factOf(record))
+  if (!isGone) await emit(inside as Trx, supportSessionEnded, factOf(record))
   return { record: ended ?? record, sessionIds: revoked.map((row) => row.id) }
 }
 
@@ -195,13 +199,13 @@ const endOverdue = async (trx: PlatformTrx, superuserId: string): Promise<void> 
   for (const { id } of over) await endSupportSession(trx, id, 'expired')
 }
 
-export type OverSession = { id: string; tenantId: string; cause: EndCause }
+export type OverSession = { id: string; cause: EndCause }
 
 /** Support sessions whose time, token or superuser is gone, or whose tenant is. */
 export const overSupportSessions = (trx: PlatformTrx): Promise<OverSession[]> =>
   sql<OverSession>(
     trx,
-    `select x.id, x.tenant_id, case when x.expires_at <= now() then 'expired' when t.status = 'deleted' then 'tenant_deleted'
+    `select x.id, case when x.expires_at <= now() then 'expired' when t.status = 'deleted' then 'tenant_deleted'
         when not exists (select from superuser_account a where a.user_id = x.superuser_id and a.ended_at is null
           and (a.level = 'N1' or x.mode = 'read')) then 'level_ended' else 'signed_out' end as cause
      from support_session x join tenant t on t.id = x.tenant_id

@@ -4,6 +4,7 @@ import { ledgerRunDue } from '../../jobs/financial.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { enqueue } from '../lib/enqueue.ts'
+import { ofTenantsHere } from '../lib/moved-out.ts'
 import { linesOf } from './entries.ts'
 import { postEntry } from './post.ts'
 import { turned } from './rules/resolve.ts'
@@ -50,10 +51,11 @@ const daysSince = async (trx: Trx, bookId: string): Promise<string[]> => {
 
 /** Asks for the daily jobs of each active book in whose zone a day has begun since they were asked for last. Answers how many books. */
 export const tickBooks = async (trx: PlatformTrx): Promise<number> => {
-  const books = await sql<{ tenantId: string; bookId: string }>(
+  const found = await sql<{ tenantId: string; bookId: string }>(
     trx,
     `select tenant_id, book_id from books_of_a_new_day()`,
   )
+  const books = await ofTenantsHere(trx, found)
   for (const { tenantId, bookId } of books) {
     const inside = await enterTenant(trx, tenantId)
     const missed = await daysSince(inside, bookId)

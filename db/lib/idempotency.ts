@@ -39,7 +39,8 @@ export const takeKey = async (trx: AnyTrx, caller: string, key: string, hash: Bu
       [caller, key],
     ),
   ])
-  if (!lock?.taken)
+  // A reply that is kept was committed: another that is answered with it at this moment does not matter.
+  if (!lock?.taken && (!row || row.isOver))
     throw conflict('request_in_progress', 'The first request with this Idempotency-Key is still running')
   if (row?.isOver) later(trx, `delete from kept_reply where caller = ? and key = ?`, [caller, key])
   if (!row || row.isOver) return null

@@ -312,8 +312,14 @@ describe('the store and the invoices of tenants', function () {
       ).find((one) => one.date === date)
     expect(await find()).to.deep.include({ status: 'parked' })
     expect((await find())?.parked[0]).to.include({ tenantId, code: 'total_surprising' })
-    await run({ force: [tenantId] })
+    const forced = await run({ force: [tenantId] })
     expect((await invoices())[1]).to.include({ total: 409_900 })
+    const entries = await sql<{ changes: { field: string; after: unknown }[] }>(
+      world.database.admin,
+      `select changes from audit_entry where chain = 'platform' and action = 'billing_run.create' and subject_id = ? order by at`,
+      [forced.id],
+    )
+    expect(entries.at(-1)?.changes).to.deep.include({ field: 'force', after: [tenantId] })
     expect(await find()).to.deep.include({ parked: [] })
   })
 

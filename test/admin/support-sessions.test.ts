@@ -242,6 +242,13 @@ describe('a support session', function () {
     expect(row?.endCause).to.equal('consent_withdrawn')
     expect(codeOf(await start())).to.deep.equal([422, 'support_not_allowed'])
     await own('PATCH', '', ownerToken, { settings: { support: { access: 'read' } } })
+    const entries = await sql<{ changes: unknown }>(
+      world.database.admin,
+      `select changes from audit_entry where chain = ? and action = 'tenant.update' order by at`,
+      [tenantId],
+    )
+    const opened = { field: 'settings.support.access', before: 'none', after: 'read' }
+    expect(entries.at(-1)?.changes).to.deep.equal([opened])
     expect(codeOf(await start({ mode: 'write' }))).to.deep.equal([422, 'support_not_allowed'])
     await own('PATCH', '', ownerToken, { settings: { support: { access: 'write' } } })
   })

@@ -82,6 +82,20 @@ describe('what the platform does for every endpoint', () => {
       expect(await count('entitlement_grant', `tenant_id = '${tenantId}' and key = 'pos'`)).to.equal(1)
     })
 
+    it('answers a kept reply to several who ask for it at one moment', async () => {
+      const key = randomUUID()
+      const body = { key: 'sla', reason: 'a trial for the season' }
+      expect((await grant(body, key)).status).to.equal(201)
+      const again = await world.database.admin.transaction(async (trx) => {
+        // Holds the key as the request of another does that is answered with it.
+        await trx.raw(`select pg_advisory_xact_lock(hashtextextended(caller || ' ' || key, 7)) from kept_reply where key = ?`, [
+          key,
+        ]) // oxfmt-ignore
+        return grant(body, key)
+      })
+      expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true'])
+    })
+
     it('is refused with 422 for another body, and counts per caller', async () => {
       const key = randomUUID()
       expect((await grant({ key: 'suppliers', reason: 'first' }, key)).status).to.equal(201)

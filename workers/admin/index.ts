@@ -132,9 +132,9 @@ export const processors: readonly Processor[] = [
   eachTenant(jobs.snapshotStorage, tenantsAfter, snapshotStorageOf),
   ...collectProcessors,
   onDatabase(jobs.retryInvoice, (trx, { invoiceId }) => startCollection(trx, invoiceId)),
-  processor(jobs.endSupportSessions, async ({ effect, inTenant, finish }) => {
-    for (const { id, tenantId, cause } of await effect(overSupportSessions))
-      await inTenant(tenantId, (trx) => endSupportSession(trx, id, cause))
+  processor(jobs.endSupportSessions, async ({ effect, finish }) => {
+    for (const { id, cause } of await effect(overSupportSessions))
+      await effect((trx) => endSupportSession(trx, id, cause))
     await finish()
   }),
   chainProcessor,

@@ -51,7 +51,13 @@ export const purgeProcessor = processor(purgeTenant, async (context) => {
   const steps = await context.effect((trx) => beginPurge(trx, tenantId))
   if (steps === null) return context.finish()
   let left = steps.filter(({ isDone }) => !isDone).map(({ table }) => table)
-  for (let round = 0; left.length > 0; round += 1) {
+  for (let round = 0; ; round += 1) {
+    if (left.length === 0)
+      left = await context.finishWhere(
+        (trx) => endPurge(trx, tenantId),
+        (again) => again.length === 0,
+      )
+    if (left.length === 0) return
     if (round === mostRounds) throw new Error(`rows of ${left.join(', ')} do not go`)
     let gone = 0
     const waiting: string[] = []
@@ -67,5 +73,4 @@ export const purgeProcessor = processor(purgeTenant, async (context) => {
     if (gone === 0) for (const table of waiting) await context.effect((trx) => unlinkRows(trx, tenantId, table))
     left = waiting
   }
-  return context.finish((trx) => endPurge(trx, tenantId))
 })

@@ -1,6 +1,7 @@
 import type { Job } from '../../jobs/job.ts'
 import { byTenant } from '../../db/lib/by-tenant.ts'
 import type { PlatformTrx, Trx } from '../../db/lib/connection.ts'
+import { ofTenantsHere } from '../../db/lib/moved-out.ts'
 import { processor } from './processor.ts'
 import type { JobContext, Processor } from './processor.ts'
 
@@ -17,7 +18,7 @@ export const eraseDue = async (
   find: Find,
   erase: Erase,
 ): Promise<void> => {
-  const look = () => effect((trx) => find(trx))
+  const look = () => effect(async (trx) => ofTenantsHere(trx, await find(trx)))
   const erased = new Set<string>()
   for (let due = await look(); due.length > 0 && !signal.aborted; due = await look()) {
     const fresh = due.filter(({ tenantId, id }) => !erased.has(`${tenantId} ${id}`))

@@ -41,18 +41,20 @@ export type SubscriptionFacts = {
   prices: Record<string, number>
 }
 
-const facts = (lock: string) => `
+const facts = `
   select s.tenant_id, s.plan, s.plan_version_id, s.anchor_day, s.period_start::text as period_start, s.period_end::text as period_end,
     s.period_end::timestamp at time zone t.time_zone as ends_at, s.payment_method, s.action, s.past_due_since, s.version, t.currency, t.locale, t.time_zone,
     t.country, t.name, t.legal_name, t.document, t.billing_email, t.billing_address, v.number as version_number, v.prices,
     jsonb_build_object('id', b.id, 'name', b.plan, 'features', b.features, 'prices', b.prices) as billed_plan
   from subscription s join tenant t on t.id = s.tenant_id join plan_version v on v.id = s.plan_version_id
   join plan_version b on b.id = case when s.plan_changed_at >= s.period_end::timestamp at time zone t.time_zone then s.former_plan_version_id else s.plan_version_id end
-  where s.tenant_id = ? ${lock}`
+  where s.tenant_id = ?`
 
 /** The subscription of a tenant with what its invoice is made of. `lock` holds it until the end of the transaction. 404. */
 export const readFacts = async (trx: Trx, tenantId: string, { lock = false } = {}): Promise<SubscriptionFacts> => {
-  const row = await sqlOne<SubscriptionFacts>(trx, facts(lock ? 'for no key update of s' : ''), [tenantId])
+  // Locked before it is read: of a plan that changed while a joined statement waited, that would find no version.
+  if (lock) await sql(trx, `select tenant_id from subscription where tenant_id = ? for no key update`, [tenantId])
+  const row = await sqlOne<SubscriptionFacts>(trx, facts, [tenantId])
   if (!row) throw notFound()
   return row
 }

@@ -46,7 +46,8 @@ const askForDue = async (trx: PlatformTrx, runId: string, { tenantIds, force = [
   const due = await sql<Due>(
     trx,
     `select s.tenant_id, s.period_start::text as period_start from subscription s join tenant t on t.id = s.tenant_id, billing_run r
-     where r.id = :runId and t.status <> 'deleted' and (:all::boolean or s.tenant_id = any(:tenantIds::uuid[]))
+     where r.id = :runId and t.status <> 'deleted' and not exists (select from tenant_move m where m.tenant_id = t.id and m.direction = 'out')
+       and (:all::boolean or s.tenant_id = any(:tenantIds::uuid[]))
        and s.period_end::timestamp at time zone t.time_zone + make_interval(hours => :hours::int)
          <= ${runAt}
      order by s.tenant_id`,
@@ -106,7 +107,11 @@ export const startRun = async (
     action: 'billing_run.create',
     subjectType: 'BillingRun',
     subjectId: id,
-    changes: [{ field: 'date', after: date ?? row?.today }],
+    changes: [
+      { field: 'date', after: date ?? row?.today },
+      ...(asked.tenantIds === undefined ? [] : [{ field: 'tenantIds', after: asked.tenantIds }]),
+      ...(asked.force === undefined || asked.force.length === 0 ? [] : [{ field: 'force', after: asked.force }]),
+    ],
   })
   return readRun(trx, id)
 }

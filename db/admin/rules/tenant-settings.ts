@@ -36,3 +36,16 @@ export const mergeSettings = (stored: Change, change: Change): Change => ({
   ...(change.guests ? { guests: { ...stored.guests, ...change.guests } } : {}),
   ...(change.support ? { support: { ...stored.support, ...change.support } } : {}),
 })
+
+/** The keys that a change names, with what they were: nothing of settings is personal. */
+export const changesOfSettings = (
+  before: Whole,
+  change: Change,
+): { field: string; before: unknown; after: unknown }[] =>
+  Object.entries(change).flatMap(([section, values]) =>
+    Object.entries(values).map(([key, after]) => ({
+      field: `settings.${section}.${key}`,
+      before: (before[section as keyof Whole] as Readonly<Record<string, unknown>>)[key],
+      after,
+    })),
+  )

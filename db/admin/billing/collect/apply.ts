@@ -3,7 +3,7 @@ import { subscriptionInvoicePaid } from '../../../../config/events/admin.ts'
 import { retryInvoice } from '../../../../jobs/admin.ts'
 import { audit } from '../../../lib/audit.ts'
 import { sql, sqlOne } from '../../../lib/connection.ts'
-import type { Trx } from '../../../lib/connection.ts'
+import type { PlatformTrx, Trx } from '../../../lib/connection.ts'
 import { enqueue } from '../../../lib/enqueue.ts'
 import { emit } from '../../../lib/events.ts'
 import type { PaymentSnapshot } from '../../../payment/index.ts'
@@ -17,6 +17,8 @@ const dayMs = 86_400_000
 
 /** After the day of issue, the days on which a card is tried again. */
 const retryDays = [3, 7, 14]
+/** The least time between two tries: the clock of a process is not that of another. */
+const leastApartMs = 3_600_000
 
 type Locked = {
   id: string
@@ -84,12 +86,19 @@ export const applyInvoicePayment = async (trx: Trx, id: string, snapshot: Paymen
       ended: ranks[status] >= 3,
     },
   )
-  if (payment.isPresent)
+  // A tenant that pays another way by now, or has paid, is asked for nothing.
+  if (payment.isPresent && status === 'requires_action' && invoice.status === 'issued')
     await sql(trx, `update subscription set action = ?::jsonb where tenant_id = ?`, [
-      status === 'requires_action' ? JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }) : null,
+      JSON.stringify({ invoiceId: invoice.id, ...snapshot.action }),
       tenantOf(trx),
     ])
+  else if (payment.isPresent || status === 'captured') await endAction(trx, tenantOf(trx), invoice.id)
   if (status === 'captured') return captured(trx, { payment, invoice }, snapshot)
+  if (!payment.isPresent && ranks[status] >= 3) {
+    // The way to pay was changed while the try was under way: what is owed is asked for by the present one.
+    await startCollection(trx, invoice.id)
+    return
+  }
   if (status === 'failed') return failed(trx, { payment, invoice })
   if (status !== 'cancelled') await readLater(trx, id)
 }
@@ -147,8 +156,15 @@ export const payInvoice = async (trx: Trx, invoice: Invoice): Promise<void> => {
   })
 }
 
+/** Asks the tenant no more to do something for this invoice; what is asked for another one stands. */
+export const endAction = (trx: PlatformTrx | Trx, tenantId: string, invoiceId: string) =>
+  sql(trx, `update subscription set action = null where tenant_id = ? and action ->> 'invoiceId' = ?`, [
+    tenantId,
+    invoiceId,
+  ])
+
 /** A subscription without an invoice past its day is past due no more. */
-export const clearPastDue = (trx: Trx, tenantId: string) =>
+export const clearPastDue = (trx: PlatformTrx | Trx, tenantId: string) =>
   sql(
     trx,
     `update subscription s set past_due_since = null where s.tenant_id = ? and s.past_due_since is not null
@@ -156,33 +172,29 @@ export const clearPastDue = (trx: Trx, tenantId: string) =>
     [tenantId],
   )
 
+/** Asks for the next try of a card on the next of its days, however many tries there were: one that was tried late, or is new, is not tried again at once. */
+const retryLater = async (trx: Trx, { id: invoiceId, issuedAt }: Invoice): Promise<void> => {
+  const clock = await sqlOne<{ now: Date }>(trx, `select now() as now`)
+  const soonest = (clock?.now.getTime() ?? Date.now()) + leastApartMs
+  const days = retryDays.find((after) => issuedAt.getTime() + after * dayMs > soonest)
+  if (days === undefined) return
+  const at = new Date(issuedAt.getTime() + days * dayMs)
+  await enqueue(trx, retryInvoice, { tenantId: tenantOf(trx), invoiceId }, { at, uniqueKey: `${invoiceId} ${days}` })
+}
+
 const failed = async (trx: Trx, { payment, invoice }: Pair): Promise<void> => {
   const tenantId = tenantOf(trx)
-  if (!payment.isPresent) {
-    // The way to pay was changed while the try was under way: what is owed is asked for by the present one.
-    await startCollection(trx, invoice.id)
-    return
-  }
-  const row = await sqlOne<{ locale: string }>(
+  await sql(
     trx,
-    `update subscription s set payment_method = s.payment_method || '{"status": "failed"}' from tenant t where s.tenant_id = ? and t.id = s.tenant_id returning t.locale`,
+    `update subscription set payment_method = payment_method || '{"status": "failed"}' where tenant_id = ?`,
     [tenantId],
   )
   if (invoice.status !== 'issued') return
-  const { number, total, currency, dueOn } = invoice
+  const { number, total, currency, dueOn, locale } = invoice
   await tellOwners(trx, 'subscription_payment_failed', payment.id, {
     key: number,
     day: dueOn,
-    amount: moneyText(total, currency, row?.locale ?? 'en'),
+    amount: moneyText(total, currency, locale),
   })
-  const retries = retryDays.map((days) => new Date(invoice.issuedAt.getTime() + days * dayMs))
-  const at = retries.find((day) => day.getTime() > Date.now())
-  // However many cards are refused on one day, the next day has one try.
-  if (at !== undefined && payment.method === 'card')
-    await enqueue(
-      trx,
-      retryInvoice,
-      { tenantId, invoiceId: invoice.id },
-      { at, uniqueKey: `${invoice.id} ${at.toISOString()}` },
-    )
+  if (payment.method === 'card') await retryLater(trx, invoice)
 }

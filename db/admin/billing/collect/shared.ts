@@ -25,12 +25,15 @@ export type Invoice = {
   currency: string
   dueOn: string
   issuedAt: Date
+  /** Of the tenant. */
+  locale: string
 }
 
 export const invoiceOf = (trx: Trx, invoiceId: string, lock = ''): Promise<Invoice | null> =>
   sqlOne<Invoice>(
     trx,
-    `select id, number, status, total, currency, due_on::text as due_on, issued_at from subscription_invoice where id = ? ${lock}`,
+    `select id, number, status, total, currency, due_on::text as due_on, issued_at,
+       (select locale from tenant t where t.id = tenant_id) as locale from subscription_invoice where id = ? ${lock}`,
     [invoiceId],
   )
 

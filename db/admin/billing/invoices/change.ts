@@ -4,7 +4,8 @@ import { audit } from '../../../lib/audit.ts'
 import { contextOf, enterTenant, sql, sqlOne } from '../../../lib/connection.ts'
 import type { PlatformTrx } from '../../../lib/connection.ts'
 import { emit } from '../../../lib/events.ts'
-import { clearPastDue } from '../collect/apply.ts'
+import { hasMoved } from '../../moving/moved.ts'
+import { clearPastDue, endAction } from '../collect/apply.ts'
 import { readInvoice } from './read.ts'
 import type { Invoice } from './read.ts'
 
@@ -17,6 +18,15 @@ const lockInvoice = async (trx: PlatformTrx, id: string): Promise<Invoice> => {
   )
   await sql(trx, `select id from subscription_invoice where id = ? for no key update`, [id])
   return readInvoice(trx, id)
+}
+
+/** Ends an invoice that is paid or void: nothing is asked of the tenant for it any more. The tenant is told, unless it has moved to another installation, which has a feed of its own. */
+const settle = async (trx: PlatformTrx, invoice: Invoice, event: typeof subscriptionInvoicePaid): Promise<void> => {
+  const { id, tenantId } = invoice
+  await endAction(trx, tenantId, id)
+  await clearPastDue(trx, tenantId)
+  if (await hasMoved(trx, tenantId)) return
+  await emit(await enterTenant(trx, tenantId), event, { propertyId: null, id, version: null, data: eventData(invoice) })
 }
 
 const eventData = ({ id, number, total, currency, dueOn }: Invoice) => ({
@@ -58,14 +68,7 @@ export const recordInvoicePayment = async (
       { field: 'reference', after: outside.reference },
     ],
   })
-  const inside = await enterTenant(trx, invoice.tenantId)
-  await clearPastDue(inside, invoice.tenantId)
-  await emit(inside, subscriptionInvoicePaid, {
-    propertyId: null,
-    id,
-    version: null,
-    data: eventData(invoice),
-  })
+  await settle(trx, invoice, subscriptionInvoicePaid)
   return readInvoice(trx, id)
 }
 
@@ -117,13 +120,6 @@ export const voidInvoice = async (
     reason,
     changes: [{ field: 'rebill', after: rebill }],
   })
-  const inside = await enterTenant(trx, invoice.tenantId)
-  await clearPastDue(inside, invoice.tenantId)
-  await emit(inside, subscriptionInvoiceVoided, {
-    propertyId: null,
-    id,
-    version: null,
-    data: eventData(invoice),
-  })
+  await settle(trx, invoice, subscriptionInvoiceVoided)
   return readInvoice(trx, id)
 }
