@@ -78,6 +78,47 @@ describe('dated messages of a reservation', () => {
     expect(mail.peer.mails).to.have.length(1)
   })
 
+  it('that wait for the end of quiet hours or under a cap are not brought back by the next plan, and follow all but their time', async () => {
+    const bookingId = await makeConfirmed(house)
+    await deliverAll()
+    const [row] = await house.inHouse((trx) =>
+      sql<{ id: string; templateId: string }>(
+        trx,
+        `update automation set valid_minutes = 4320 where name = 'Before arrival' returning id, template_id`,
+      ),
+    )
+    // The time of the message is past, for a day or two.
+    await move(bookingId, house.day(1), house.day(3))
+    // It is put off as by the sending.
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update message set status = 'scheduled', scheduled_for = now() + interval '5 hours', turn = turn + 1 where automation_id = ?`,
+        [row?.id ?? ''],
+      ),
+    )
+    const before = await planned()
+    expect(before.map(({ status }) => status)).to.deep.equal(['scheduled'])
+    const [room] = (await readBooking(house, bookingId)).rooms
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
+    expect(await planned(), 'planned again').to.deep.equal(before)
+    await house.inHouse(async (trx) => {
+      const contents = [{ channel: 'email' as const, locale: 'en', subject: 'Soon', text: 'See you soon' }]
+      await changeTemplate(trx, row?.templateId ?? '', { contents })
+      await publishTemplate(trx, row?.templateId ?? '')
+    })
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
+    const [followed] = await house.inHouse((trx) =>
+      sql<MessageRow>(trx, `select * from message where automation_id = ?`, [row?.id ?? '']),
+    )
+    expect(followed).to.include({ status: 'scheduled', templateNumber: 2 })
+    expect(followed?.scheduledFor, 'another text').to.deep.equal(before[0]?.scheduledFor)
+    await move(bookingId, house.day(40), house.day(42))
+    expect((await planned())[0]?.scheduledFor.toISOString(), 'another arrival').to.equal(
+      `${addDays(house.day(40), -2)}T13:00:00.000Z`,
+    )
+  })
+
   it('follow their automation and the version in use', async () => {
     await makeConfirmed(house)
     await makeConfirmed(house, { from: 60 })
