@@ -93,6 +93,7 @@ type Planned = {
   reason: string | null
   scheduledFor: Date
   turn: number
+  round: number
   expiresAt: Date
   urgency: string
   plan: PlanStep[]
@@ -144,7 +145,7 @@ const automationsFor = (trx: Trx, propertyId: string) =>
 const plannedOf = (trx: Trx, reservationId: string) =>
   prepared<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id, sent_at
+    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, round, urgency, plan, reservation_statuses, template_id, template_number, guest_id, sent_at
      from message where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -201,8 +202,9 @@ export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
     if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
 }
 
-/** A text that left and waits for its next channel is sent. */
-const isUnsent = (row: Planned) => row.sentAt === null && (row.status === 'scheduled' || row.status === 'queued')
+/** A text that left and waits for its next channel is sent; one that a person has asked to be sent again is theirs. */
+const isUnsent = (row: Planned) =>
+  row.sentAt === null && row.round === 0 && (row.status === 'scheduled' || row.status === 'queued')
 /** Tells whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')

@@ -3,6 +3,7 @@ import { addDays } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { changeAutomation, changeTemplate, createAutomation, publishTemplate } from '../../db/ocp/index.ts'
 import { planReservation } from '../../db/ocp/plan-stay.ts'
+import { retryMessage } from '../../db/ocp/staff-messages.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { reinstate, waiveDeposit } from '../../db/reservations/index.ts'
 import type { MessageRow } from '../../db/rows.ts'
@@ -117,6 +118,29 @@ describe('dated messages of a reservation', () => {
     expect((await planned())[0]?.scheduledFor.toISOString(), 'another arrival').to.equal(
       `${addDays(house.day(40), -2)}T13:00:00.000Z`,
     )
+  })
+
+  it('are left alone once a person has asked for them again, by whatever channels, also while they wait for their hour', async () => {
+    const bookingId = await makeConfirmed(house)
+    await deliverAll()
+    const [message] = await planned()
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update message set status = 'failed', reason = 'smtp_550' where id = ?`, [message?.id ?? ''])
+      await retryMessage(trx, message?.id ?? '', [{ channel: 'email', waitMinutes: 7 }])
+      await sql(
+        trx,
+        `update message set status = 'scheduled', scheduled_for = now() + interval '5 hours', turn = turn + 1 where id = ?`,
+        [message?.id ?? ''],
+      )
+    })
+    const asked = () =>
+      house.inHouse((trx) => sql<MessageRow>(trx, `select * from message where id = ?`, [message?.id ?? '']))
+    const before = await asked()
+    expect(before.map(({ status, round }) => [status, round])).to.deep.equal([['scheduled', 1]])
+    await move(bookingId, house.day(40), house.day(42))
+    expect(await asked(), 'another arrival').to.deep.equal(before)
+    await move(bookingId, house.day(-9), house.day(42))
+    expect(await asked(), 'too late').to.deep.equal(before)
   })
 
   it('follow their automation and the version in use', async () => {
