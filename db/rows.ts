@@ -2920,6 +2920,7 @@ export interface PaymentRow {
   overReturned: number
   overWrittenOff: number
   captureRefusals: number
+  declineRef: string | null
 }
 
 export interface PaymentAllocationRow {
@@ -5032,6 +5033,7 @@ export interface WebhookReplayRow {
   events: number
   createdBy: string | null
   createdAt: Date
+  isMissed: boolean
 }
 
 export interface WebhookSlotRow {
@@ -6497,10 +6499,10 @@ export const tables = {
     computed: [],
   },
   payment: {
-    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId', 'overReturned', 'overWrittenOff', 'captureRefusals'],
+    fields: ['tenantId', 'id', 'origin', 'channel', 'mode', 'method', 'gatewayAccountId', 'propertyId', 'targetType', 'targetId', 'amount', 'currency', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'feeAmount', 'platformFeeAmount', 'netAmount', 'platformFeeRate', 'installments', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'late', 'nextReadAt', 'readCount', 'version', 'createdAt', 'updatedAt', 'paymentMethodId', 'linkId', 'declines', 'endNearedAt', 'linkSentAt', 'unallocatedTold', 'cashAccountId', 'cashSessionId', 'overReturned', 'overWrittenOff', 'captureRefusals', 'declineRef'],
     documents: ['failure'],
     filled: ['tenantId', 'id', 'origin', 'mode', 'status', 'authorisedAmount', 'capturedAmount', 'refundReserved', 'refundedAmount', 'disputedAmount', 'allocatedAmount', 'platformFeeRate', 'installments', 'late', 'readCount', 'version', 'createdAt', 'updatedAt', 'declines', 'unallocatedTold', 'overReturned', 'overWrittenOff', 'captureRefusals'],
-    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt', 'cashAccountId', 'cashSessionId'],
+    nullable: ['gatewayAccountId', 'targetType', 'targetId', 'feeAmount', 'platformFeeAmount', 'netAmount', 'externalId', 'submission', 'action', 'failure', 'payer', 'payerIndex', 'description', 'reference', 'note', 'expiresAt', 'authorisationExpiresAt', 'capturedAt', 'endedAt', 'businessDate', 'captureRequested', 'sentAt', 'cancelRequestedAt', 'supersededById', 'nextReadAt', 'paymentMethodId', 'linkId', 'endNearedAt', 'linkSentAt', 'cashAccountId', 'cashSessionId', 'declineRef'],
     computed: [],
   },
   payment_allocation: {
@@ -7379,9 +7381,9 @@ export const tables = {
     computed: [],
   },
   webhook_replay: {
-    fields: ['tenantId', 'id', 'webhookEndpointId', 'fromSequence', 'toSequence', 'types', 'cursor', 'status', 'events', 'createdBy', 'createdAt'],
+    fields: ['tenantId', 'id', 'webhookEndpointId', 'fromSequence', 'toSequence', 'types', 'cursor', 'status', 'events', 'createdBy', 'createdAt', 'isMissed'],
     documents: [],
-    filled: ['tenantId', 'id', 'status', 'createdAt'],
+    filled: ['tenantId', 'id', 'status', 'createdAt', 'isMissed'],
     nullable: ['types', 'createdBy'],
     computed: [],
   },

@@ -25,6 +25,7 @@ export const eraseOldContents = async (trx: Trx): Promise<number> => {
     `update message set text = null, recipient = null where id in (
        select m.id from message m join property p on p.tenant_id = m.tenant_id and p.id = m.property_id
        where (m.text is not null or m.recipient is not null) and m.status not in ('scheduled', 'queued', 'sending') and ${isOld('m.created_at')}
+         and ${isOld('m.scheduled_for')}
        order by m.created_at limit ${atOnce}) returning id`,
   )
   const conversations = await sql(

@@ -93,6 +93,7 @@ type Planned = {
   reason: string | null
   scheduledFor: Date
   turn: number
+  round: number
   expiresAt: Date
   urgency: string
   plan: PlanStep[]
@@ -144,7 +145,7 @@ const automationsFor = (trx: Trx, propertyId: string) =>
 const plannedOf = (trx: Trx, reservationId: string) =>
   prepared<Planned>(
     trx,
-    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, urgency, plan, reservation_statuses, template_id, template_number, guest_id, sent_at
+    `select id, dedupe_key, status, reason, scheduled_for, expires_at, turn, round, urgency, plan, reservation_statuses, template_id, template_number, guest_id, sent_at
      from message where reservation_id = ? and origin = 'automation' and event_id is null order by id for no key update`,
     [reservationId],
   )
@@ -169,8 +170,9 @@ export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
   const now = new Date()
   for (const { automation, key, at } of wanted) {
     const row = rows.find((candidate) => candidate.dedupeKey === key)
-    const late = at < now && at.getTime() + automation.validMinutes * minuteMs < now.getTime()
+    const late = endOf(at, automation) < now.getTime()
     const dueNow = at < now ? now : at
+    const isWaiting = row !== undefined && isPostponed(row, automation, at, now)
     if (!row) {
       if (!late)
         await queueMessage(trx, {
@@ -186,20 +188,23 @@ export const planStay = async (trx: Trx, stay: Stay): Promise<void> => {
           validMinutes: automation.validMinutes,
           ...(automation.plan ? { plan: automation.plan } : {}),
         })
-    } else if (late) {
+    } else if (late && !isWaiting) {
       if (isUnsent(row)) await cancel(trx, row, 'too_late')
     } else if (
       isWithdrawn(row) ||
-      (row.status === 'scheduled' && isUnsent(row) && isOutdated(row, { automation, at, guestId: stay.guestId }))
+      (row.status === 'scheduled' &&
+        isUnsent(row) &&
+        isOutdated(row, { automation, at, guestId: stay.guestId }, isWaiting))
     )
-      await move(trx, row, { at: dueNow, automation, guestId: stay.guestId })
+      await move(trx, row, { at: isWaiting ? at : dueNow, automation, guestId: stay.guestId }, isWaiting)
   }
   for (const row of rows)
     if (isUnsent(row) && !wanted.some((one) => one.key === row.dedupeKey)) await cancel(trx, row, 'not_wanted')
 }
 
-/** A text that left and waits for its next channel is sent. */
-const isUnsent = (row: Planned) => row.sentAt === null && (row.status === 'scheduled' || row.status === 'queued')
+/** A text that left and waits for its next channel is sent; one that a person has asked to be sent again is theirs. */
+const isUnsent = (row: Planned) =>
+  row.sentAt === null && row.round === 0 && (row.status === 'scheduled' || row.status === 'queued')
 /** Tells whether the planner ended this message itself, so that it returns with its stay, such as a reinstated one. */
 const isWithdrawn = (row: Planned) =>
   row.status === 'cancelled' && (row.reason === 'not_wanted' || row.reason === 'too_late')
@@ -211,10 +216,30 @@ const planBy = ({ plan, templateKey, settings }: Automation): PlanStep[] =>
 const inWords = (plan: readonly PlanStep[]) =>
   plan.map(({ channel, waitMinutes }) => `${channel} ${waitMinutes}`).join()
 
+const endOf = (at: Date, { validMinutes }: Automation) => at.getTime() + validMinutes * minuteMs
+/** The time for which a message was planned, whatever it waits for since. */
+const plannedFor = (row: Planned, { validMinutes }: Automation) => row.expiresAt.getTime() - validMinutes * minuteMs
+
+/**
+ * Tells whether a message that was due waits, for the end of quiet hours or under a cap, and is wanted all the same: nothing brings it back before its hour. One that
+ * was planned late was due when it was planned.
+ */
+const isPostponed = (row: Planned, automation: Automation, at: Date, now: Date) => {
+  const planned = plannedFor(row, automation)
+  return (
+    row.status === 'scheduled' &&
+    isUnsent(row) &&
+    row.urgency === automation.urgency &&
+    Math.max(planned, at.getTime()) <= now.getTime() &&
+    planned < endOf(at, automation)
+  )
+}
+
 /** Tells whether anything of an unsent message has changed since it was planned: its time, its text, its channels, its guest, or the automation that asks for it. */
-const isOutdated = (row: Planned, { automation, at, guestId }: Place) =>
-  row.scheduledFor.getTime() !== at.getTime() ||
-  row.expiresAt.getTime() !== at.getTime() + automation.validMinutes * minuteMs ||
+const isOutdated = (row: Planned, { automation, at, guestId }: Place, isWaiting: boolean) =>
+  (isWaiting
+    ? row.expiresAt.getTime() < endOf(at, automation)
+    : row.scheduledFor.getTime() !== at.getTime() || plannedFor(row, automation) !== at.getTime()) ||
   row.templateId !== automation.templateId ||
   row.templateNumber !== automation.templateNumber ||
   row.urgency !== automation.urgency ||
@@ -222,16 +247,19 @@ const isOutdated = (row: Planned, { automation, at, guestId }: Place) =>
   row.reservationStatuses?.join() !== statusesOf[automation.trigger.anchor].join() ||
   row.guestId !== guestId
 
-const move = async (trx: Trx, row: Planned, { automation, at, guestId }: Place) => {
-  const { validMinutes, templateId, templateNumber, purpose, urgency, trigger } = automation
+/** Makes a message what its automation wants; one that waits keeps its hour, and ends no sooner. */
+const move = async (trx: Trx, row: Planned, { automation, at, guestId }: Place, isWaiting: boolean) => {
+  const { templateId, templateNumber, purpose, urgency, trigger } = automation
+  const due = isWaiting ? row.scheduledFor : at
+  const end = isWaiting ? Math.max(row.expiresAt.getTime(), endOf(at, automation)) : endOf(at, automation)
   await sql(
     trx,
     `update message set status = 'scheduled', reason = null, scheduled_for = ?, expires_at = ?, template_id = ?, template_number = ?, purpose = ?,
        urgency = ?, plan = ?::jsonb, reservation_statuses = ?::text[], guest_id = ?, turn = turn + 1
      where id = ?`,
     [
-      at,
-      new Date(at.getTime() + validMinutes * minuteMs),
+      due,
+      new Date(end),
       templateId,
       templateNumber,
       purpose,
@@ -242,7 +270,7 @@ const move = async (trx: Trx, row: Planned, { automation, at, guestId }: Place) 
       row.id,
     ],
   )
-  await enqueueDelivery(trx, { id: row.id, turn: row.turn + 1, purpose }, at)
+  await enqueueDelivery(trx, { id: row.id, turn: row.turn + 1, purpose }, due)
 }
 
 const cancel = async (trx: Trx, row: Planned, reason: string) => {

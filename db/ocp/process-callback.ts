@@ -10,6 +10,7 @@ import { receive } from './inbound.ts'
 import { recordOutcome } from './outcomes.ts'
 import { applyReport } from './reports.ts'
 import type { Report } from './reports.ts'
+import { twilioReport } from './rules/twilio-report.ts'
 
 /** The time for which a report waits for its message: it may come before the answer to the send, or while that is being looked for. */
 const patienceMs = 6 * 3_600_000
@@ -79,30 +80,6 @@ const attemptOf = async (trx: Trx, channel: Channel, word: Word, isSandbox: bool
   return found && (!isSandbox || found.transport === 'sandbox') ? found.id : null
 }
 
-const landline = new Set(['30006'])
-
-/** Our status for a status of Twilio; null where it tells nothing new. */
-const twilioReport = (form: Record<string, string>): Report | null => {
-  const code = form['ErrorCode']
-  const state = form['MessageStatus'] ?? form['SmsStatus']
-  switch (state) {
-    case 'delivered':
-      return { status: 'delivered' }
-    case 'read':
-      return { status: 'read' }
-    case 'failed':
-    case 'undelivered':
-    case 'canceled':
-      return {
-        status: 'failed',
-        code: code ? `twilio_${code}`.slice(0, 60) : state === 'failed' ? 'undelivered' : state,
-        suppress: code === '21610' ? 'stop' : code !== undefined && landline.has(code) ? 'invalid' : undefined,
-      }
-    default:
-      return null
-  }
-}
-
 const wordReport = ({ type, permanent, diagnostic }: Word): Report => {
   switch (type) {
     case 'delivered':
@@ -145,7 +122,7 @@ const processTwilio = async (
     })
     return null
   }
-  const report = twilioReport(form)
+  const report = twilioReport(form['MessageStatus'] ?? form['SmsStatus'], form['ErrorCode'])
   const attemptId =
     (await byProviderId(trx, channel, sid)) ?? (await named(trx, channel, { attemptId: told, sid, report }))
   if (!report) return 'nothing_new'

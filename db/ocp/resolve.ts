@@ -5,10 +5,12 @@ import { unseal } from '../lib/sealing/index.ts'
 import { accountOf, isUsable } from './channel-accounts.ts'
 import { compose, readContents } from './compose.ts'
 import { contentFor } from './rules/contents.ts'
-import type { Outgoing } from './rules/send-outcome.ts'
+import type { Outgoing, SendOutcome } from './rules/send-outcome.ts'
 import { readReader } from './reader.ts'
-import { holdGuestOf, lockAttempt } from './attempts.ts'
-import { failUnknown } from './outcomes.ts'
+import { holdGuestOf, holdGuestsOf, lockAttempt } from './attempts.ts'
+import { failUnknown, recordOutcome } from './outcomes.ts'
+import { applyReport } from './reports.ts'
+import type { Report } from './reports.ts'
 import { attemptPlace, outgoing, propertyOf } from './sending.ts'
 import { hasConsent } from './consent.ts'
 import { lockAddress, suppressionOf } from './suppression.ts'
@@ -90,6 +92,17 @@ export const firstUnclaimed = async <T extends { reference: string }>(
     found.map((one) => one.reference),
   ])
   return found.find((one) => !claimed.some(({ providerId }) => providerId === one.reference))
+}
+
+/** A text as the carrier has it: that it was taken, and what has become of it, where that is known there. */
+export type FoundText = SendOutcome & { kind: 'accepted' } & { report: Report | null }
+
+/** Takes a text that was found for the unknown attempt, in the state that it has come to: the reports of it may be lost. */
+export const adoptText = async (trx: Trx, attemptId: string, { report, ...outcome }: FoundText): Promise<void> => {
+  // Guests come before their message.
+  if (report?.suppress) await holdGuestsOf(trx, attemptId)
+  await recordOutcome(trx, attemptId, outcome, true)
+  if (report) await applyReport(trx, attemptId, report)
 }
 
 /** A mail may come twice under one Message-ID, also where the one more try was itself cut off. */

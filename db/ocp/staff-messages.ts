@@ -198,8 +198,9 @@ const retryDays = 30
 
 /** Refuses to send a message again for which there is no reason any more, or of which a second copy would be one too many. 409 */
 const refuseRepeated = async (trx: Trx, message: MessageRow): Promise<void> => {
-  const { campaignId, reason, createdAt } = message
-  if (createdAt.getTime() < Date.now() - retryDays * dayMs)
+  const { campaignId, reason, scheduledFor } = message
+  // A dated message is made with its booking, long before it is due.
+  if (scheduledFor.getTime() < Date.now() - retryDays * dayMs)
     throw transition('older than 30 days', 'sent again', 'of the last 30 days')
   if (campaignId !== null && reason === 'outcome_unknown')
     throw conflict('invalid_transition', 'The message may have arrived, and one of a campaign comes once at most', [

@@ -50,7 +50,17 @@ export const openException = async (
 
 type Unallocated = { id: string; propertyId: string; currency: string; amount: number }
 
-/** Opens an exception for money that has found no place for 24 hours; each payment is told of once. */
+/** Exceptions that tell of money without a place: a person who has resolved one has seen it. */
+const ofPlaces: readonly ExceptionKind[] = [
+  'unallocated',
+  'late_payment',
+  'amount_differs',
+  'duplicate_payment',
+  'currency_differs',
+  'over_returned',
+]
+
+/** Opens an exception for money that has found no place for 24 hours; each payment is told of once, and anew once all of it had a place. */
 export const tellUnallocated = async (trx: Trx, ids: readonly string[]): Promise<void> => {
   const found = await sql<Unallocated>(
     trx,
@@ -59,9 +69,10 @@ export const tellUnallocated = async (trx: Trx, ids: readonly string[]): Promise
          select id from payment where id = any(?::uuid[]) and not unallocated_told order by id for no key update skip locked) returning *)
      select id, property_id, currency, captured_amount - allocated_amount - refund_reserved as amount from told
      where status = 'captured' and allocated_amount + refund_reserved < captured_amount
-       and not exists (select from payment_exception e where e.tenant_id = told.tenant_id and e.subject_type = 'payment' and e.subject_id = told.id)
+       and not exists (select from payment_exception e where e.tenant_id = told.tenant_id and e.subject_type = 'payment' and e.subject_id = told.id
+         and e.kind = any(?::text[]) and (e.status = 'open' or not e.automatic))
      order by id`,
-    [ids],
+    [ids, ofPlaces],
   )
   for (const { amount, ...subject } of found)
     await openException(trx, 'unallocated', { type: 'payment', ...subject }, amount)

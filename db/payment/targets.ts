@@ -60,9 +60,12 @@ export interface PaymentTarget {
    * named one.
    */
   revert(trx: Trx, id: string, allocation: TakenBack): Promise<{ documentId: string } | void>
-  /** The targets by which the same money may come, itself among them: a booking, its reservations and their folios. Locks nothing. */
-  kin?(trx: Trx, id: string): Promise<TargetRef[]>
-  /** Amount by which targets of one kin were settled since an instant other than by payments: by receipts, or by a bill that a customer owes instead. */
+  /** The targets by which the same money may come, themselves among them: a booking, its reservations and their folios, and those that a document bills. Locks nothing. */
+  kin?(trx: Trx, ids: readonly string[]): Promise<TargetRef[]>
+  /**
+   * Amount by which targets of one kin were settled since an instant other than by payments: by receipts, or by a bill that a customer owes instead. That of
+   * documents counts for folios what has paid their bills of before.
+   */
   settledOtherwise?(trx: Trx, kin: readonly TargetRef[], since: Date): Promise<number>
 }
 

@@ -193,23 +193,25 @@ export const reservationTarget: PaymentTarget = {
   },
 }
 
-/** SQL: bookings, reservations and folios by which the money of one of them may come. */
+/** SQL: bookings, reservations and folios by which the money of some of them may come. */
 const kinText = {
-  booking: `select :id::uuid as id`,
-  reservation: `select booking_id as id from reservation where id = :id`,
-  folio: `select r.booking_id as id from folio f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id where f.id = :id`,
+  booking: `select unnest(:ids::uuid[]) as id`,
+  reservation: `select distinct booking_id as id from reservation where id = any(:ids::uuid[])`,
+  folio: `select distinct r.booking_id as id from folio f join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+    where f.id = any(:ids::uuid[])`,
 } as const
 
-const kinOf = (targetType: keyof typeof kinText) => async (trx: Trx, id: string) => {
+const kinOf = (targetType: keyof typeof kinText) => async (trx: Trx, ids: readonly string[]) => {
   const found = await sql<TargetRef>(
     trx,
     `with b as materialized (${kinText[targetType]})
      select 'booking' as target_type, b.id as target_id from b
      union all select 'reservation', r.id from b join reservation r on r.booking_id = b.id
      union all select 'folio', f.id from b join reservation r on r.booking_id = b.id join folio f on f.tenant_id = r.tenant_id and f.reservation_id = r.id`,
-    { id },
+    { ids },
   )
-  return found.length > 0 ? found : [{ targetType, targetId: id }]
+  const known = new Set(found.map(({ targetId }) => targetId))
+  return [...found, ...ids.filter((id) => !known.has(id)).map((targetId) => ({ targetType, targetId }))]
 }
 
 /** Receipts that pay folios, and bills that customers owe instead of them. */

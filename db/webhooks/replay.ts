@@ -106,8 +106,8 @@ export const beginReplay = async (
   const { tenantId, actor } = contextOf(trx)
   const made = await sql(
     trx,
-    `insert into webhook_replay (id, webhook_endpoint_id, from_sequence, to_sequence, types, cursor, status, events, created_by)
-     values (:replayId, :endpointId, :from, :to, :types, :from::bigint - 1, :status, :events, :by)
+    `insert into webhook_replay (id, webhook_endpoint_id, from_sequence, to_sequence, types, cursor, status, events, is_missed, created_by)
+     values (:replayId, :endpointId, :from, :to, :types, :from::bigint - 1, :status, :events, :isMissed, :by)
      on conflict (tenant_id, webhook_endpoint_id) where status = 'running' do nothing returning id`,
     {
       replayId,
@@ -117,6 +117,7 @@ export const beginReplay = async (
       types: asked.types ?? null,
       status: events === 0 ? 'done' : 'running',
       events,
+      isMissed: asked.isMissed ?? false,
       by: actor.type === 'user' ? actor.id : null,
     },
   )

@@ -3,6 +3,7 @@ import { addDays } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { changeAutomation, changeTemplate, createAutomation, publishTemplate } from '../../db/ocp/index.ts'
 import { planReservation } from '../../db/ocp/plan-stay.ts'
+import { retryMessage } from '../../db/ocp/staff-messages.ts'
 import { cancelReservations } from '../../db/reservations/cancel.ts'
 import { reinstate, waiveDeposit } from '../../db/reservations/index.ts'
 import type { MessageRow } from '../../db/rows.ts'
@@ -76,6 +77,70 @@ describe('dated messages of a reservation', () => {
     await deliverAll()
     expect((await planned()).map((one) => one.status)).to.deep.equal(['sent'])
     expect(mail.peer.mails).to.have.length(1)
+  })
+
+  it('that wait for the end of quiet hours or under a cap are not brought back by the next plan, and follow all but their time', async () => {
+    const bookingId = await makeConfirmed(house)
+    await deliverAll()
+    const [row] = await house.inHouse((trx) =>
+      sql<{ id: string; templateId: string }>(
+        trx,
+        `update automation set valid_minutes = 4320 where name = 'Before arrival' returning id, template_id`,
+      ),
+    )
+    // The time of the message is past, for a day or two.
+    await move(bookingId, house.day(1), house.day(3))
+    // It is put off as by the sending.
+    await house.inHouse((trx) =>
+      sql(
+        trx,
+        `update message set status = 'scheduled', scheduled_for = now() + interval '5 hours', turn = turn + 1 where automation_id = ?`,
+        [row?.id ?? ''],
+      ),
+    )
+    const before = await planned()
+    expect(before.map(({ status }) => status)).to.deep.equal(['scheduled'])
+    const [room] = (await readBooking(house, bookingId)).rooms
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
+    expect(await planned(), 'planned again').to.deep.equal(before)
+    await house.inHouse(async (trx) => {
+      const contents = [{ channel: 'email' as const, locale: 'en', subject: 'Soon', text: 'See you soon' }]
+      await changeTemplate(trx, row?.templateId ?? '', { contents })
+      await publishTemplate(trx, row?.templateId ?? '')
+    })
+    await house.inHouse((trx) => planReservation(trx, room?.id ?? ''))
+    const [followed] = await house.inHouse((trx) =>
+      sql<MessageRow>(trx, `select * from message where automation_id = ?`, [row?.id ?? '']),
+    )
+    expect(followed).to.include({ status: 'scheduled', templateNumber: 2 })
+    expect(followed?.scheduledFor, 'another text').to.deep.equal(before[0]?.scheduledFor)
+    await move(bookingId, house.day(40), house.day(42))
+    expect((await planned())[0]?.scheduledFor.toISOString(), 'another arrival').to.equal(
+      `${addDays(house.day(40), -2)}T13:00:00.000Z`,
+    )
+  })
+
+  it('are left alone once a person has asked for them again, by whatever channels, also while they wait for their hour', async () => {
+    const bookingId = await makeConfirmed(house)
+    await deliverAll()
+    const [message] = await planned()
+    await house.inHouse(async (trx) => {
+      await sql(trx, `update message set status = 'failed', reason = 'smtp_550' where id = ?`, [message?.id ?? ''])
+      await retryMessage(trx, message?.id ?? '', [{ channel: 'email', waitMinutes: 7 }])
+      await sql(
+        trx,
+        `update message set status = 'scheduled', scheduled_for = now() + interval '5 hours', turn = turn + 1 where id = ?`,
+        [message?.id ?? ''],
+      )
+    })
+    const asked = () =>
+      house.inHouse((trx) => sql<MessageRow>(trx, `select * from message where id = ?`, [message?.id ?? '']))
+    const before = await asked()
+    expect(before.map(({ status, round }) => [status, round])).to.deep.equal([['scheduled', 1]])
+    await move(bookingId, house.day(40), house.day(42))
+    expect(await asked(), 'another arrival').to.deep.equal(before)
+    await move(bookingId, house.day(-9), house.day(42))
+    expect(await asked(), 'too late').to.deep.equal(before)
   })
 
   it('follow their automation and the version in use', async () => {

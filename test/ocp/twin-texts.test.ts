@@ -5,7 +5,7 @@ import { fitsBlotted, queueMessage } from '../../db/ocp/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
-import { attemptsOf, deliverAll } from '../support/messages.ts'
+import { attemptsOf, deliverAll, messagesOf } from '../support/messages.ts'
 import { useTwilio } from '../support/twilio.ts'
 
 const minute = 60_000
@@ -57,6 +57,49 @@ describe('a text of unknown outcome that is looked for at Twilio', () => {
     await deliverAll(3 * minute)
     expect(twilio.peer.texts).to.have.length(1)
     expect((await attemptsOf(house))[0]).to.include({ status: 'sent', providerId: twilio.peer.texts[0]?.sid })
+  })
+
+  it('stands in the state that it has there, once, though no report of it ever came', async () => {
+    const found = async (status: string, errorCode: number | null) => {
+      house = await makeHouse({ deposit: null })
+      await house.inHouse((trx) => sql(trx, `update message_channel set enabled = true`))
+      twilio.peer.behave('reset after taking')
+      twilio.peer.texts.splice(0)
+      await queue()
+      await deliverAll()
+      const [text] = twilio.peer.texts
+      Object.assign(text ?? {}, { status, errorCode })
+      twilio.peer.behave('accept')
+      await deliverAll(3 * minute)
+      await deliverAll(60 * minute)
+      const [message] = await messagesOf(house)
+      const attempts = await attemptsOf(house)
+      const told = await house.inHouse((trx) =>
+        sql<{ type: string }>(trx, `select type from event where type like 'message.%' order by occurred_at, id`),
+      )
+      return {
+        texts: twilio.peer.texts.length,
+        attempts: attempts.map((one) => `${one.status} ${one.errorCode}`),
+        message: `${message?.status} ${message?.reason}`,
+        told: told.map(({ type }) => type.slice('message.'.length)),
+      }
+    }
+    expect(await found('undelivered', 30_003)).to.deep.equal({
+      texts: 1,
+      attempts: ['failed twilio_30003'],
+      message: 'failed twilio_30003',
+      told: ['queued', 'sent', 'failed'],
+    })
+    expect(await found('failed', 30_006)).to.deep.include({ attempts: ['failed twilio_30006'] })
+    const suppressed = await house.inHouse((trx) => sql(trx, `select cause, kind from suppression`))
+    expect(suppressed).to.deep.equal([{ cause: 'invalid', kind: 'sms' }])
+    expect(await found('delivered', null)).to.deep.equal({
+      texts: 1,
+      attempts: ['delivered null'],
+      message: 'delivered null',
+      told: ['queued', 'sent', 'delivered'],
+    })
+    expect(await found('sent', null)).to.deep.include({ attempts: ['sent null'], texts: 1 })
   })
 
   it('is known by its words around codes and links, which are not kept', () => {

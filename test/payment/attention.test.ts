@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { requestRefund } from '../../db/payment/index.ts'
+import { closeExceptions, openException } from '../../db/payment/exceptions.ts'
+import { requestRefund, setAllocations } from '../../db/payment/index.ts'
+import { resolveException } from '../../db/payment/resolve.ts'
 import { drain } from '../support/drain.ts'
 import { balanceOf } from '../financial/support.ts'
 import { useDatabase } from '../support/database.ts'
@@ -81,5 +83,44 @@ describe('a payment that people must look at', () => {
     await sweep()
     await sweep()
     expect(await exceptionsOf(till, id)).to.deep.equal(['unallocated'])
+  })
+
+  it('calls for a person though another exception of it is over, and again where its money loses a place that it had', async () => {
+    const { id } = await pay(till, bookingId)
+    await work()
+    const place = async (amount: number) => {
+      const { version } = await paymentOf(till, id)
+      const wanted = amount > 0 ? [{ targetType: 'booking' as const, targetId: bookingId, amount }] : []
+      await within(till, (trx) => setAllocations(trx, id, wanted, version, () => undefined))
+      await sweep()
+    }
+    const subject = { type: 'payment', id, propertyId: till.propertyId, currency: 'BRL' } as const
+    await within(till, async (trx) => {
+      await openException(trx, 'fee_differs', subject, 1, 2)
+      await closeExceptions(trx, subject, ['fee_differs'])
+    })
+    await setTimes(till, id, `captured_at = now() - interval '25 hours'`)
+    await place(15_000)
+    expect(await exceptionsOf(till, id)).to.deep.equal(['unallocated'])
+    await place(20_000)
+    expect(await exceptionsOf(till, id)).to.deep.equal([])
+    await place(0)
+    expect(await exceptionsOf(till, id)).to.deep.equal(['unallocated'])
+  })
+
+  it('is not asked about again by what a person has seen and let stand', async () => {
+    const { id } = await pay(till, bookingId)
+    await work()
+    const subject = { type: 'payment', id, propertyId: till.propertyId, currency: 'BRL' } as const
+    await within(till, async (trx) => {
+      await openException(trx, 'duplicate_payment', subject, 20_000)
+      const [open] = await sql<{ id: string }>(trx, `select id from payment_exception where subject_id = ?`, [id])
+      await resolveException(trx, open?.id ?? '', { resolution: 'accepted', reason: 'The guest comes again' })
+    })
+    await setTimes(till, id, `captured_at = now() - interval '25 hours'`)
+    const { version } = await paymentOf(till, id)
+    await within(till, (trx) => setAllocations(trx, id, [], version, () => undefined))
+    await sweep()
+    expect(await exceptionsOf(till, id)).to.deep.equal([])
   })
 })

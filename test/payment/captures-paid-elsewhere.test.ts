@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { createReceipt } from '../../db/accounts-receivable/index.ts'
 import { createCashAccount } from '../../db/cash/index.ts'
+import { assignNumber } from '../../db/documents/index.ts'
 import { createCompany } from '../../db/guests/index.ts'
 import { inPlatform, sql, sqlOne } from '../../db/lib/connection.ts'
 import { requestCapture, setAllocations } from '../../db/payment/index.ts'
 import { chargeFolio, invoiceFolio, openFolio } from '../../db/reservations/index.ts'
+import { billFromFolios } from '../../db/accounts-receivable/receivables/from-folios.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeCustomer, makeInvoice } from '../support/receipts.ts'
 import { exceptionsOf, makeBooking, makeTill, pay, paymentOf, within, work } from './support.ts'
@@ -21,14 +23,18 @@ describe('the money of a refused capture, as it comes', () => {
     till = await makeTill()
     await within(till, async (trx) => {
       customerId = await makeCustomer(trx)
+      payerCompanyId = await createCompany(trx, { kind: 'company', legalName: 'Ondas Turismo', customerId })
       bankId = await createCashAccount(trx, { bookId: till.bookId, kind: 'bank', code: 'BANK', name: 'Banco' })
     })
   })
 
-  /** A payment that was authorised for a target, and whose authorisation has ended as it was to be captured. */
-  const refused = async (target: Target): Promise<string> => {
-    const { id } = await pay(till, target.targetId, { ...target, mode: 'authorise', channel: 'desk' })
+  const authorised = async (target: Target, amount = 20_000): Promise<string> => {
+    const { id } = await pay(till, target.targetId, { ...target, amount, mode: 'authorise', channel: 'desk' })
     await work()
+    return id
+  }
+  /** The authorisation of a payment has ended as it is to be captured. */
+  const captureInVain = async (id: string): Promise<void> => {
     await inPlatform((trx) =>
       sql(trx, `update sandbox_object set state = state || ?::jsonb where kind = 'charge' and our_id = ?`, [
         JSON.stringify({ cancelledAt: Date.now() - 1 }),
@@ -38,11 +44,15 @@ describe('the money of a refused capture, as it comes', () => {
     await within(till, (trx) => requestCapture(trx, id, undefined))
     await work()
     expect(await exceptionsOf(till, id)).to.deep.equal(['capture_refused'])
+  }
+  const refused = async (target: Target): Promise<string> => {
+    const id = await authorised(target)
+    await captureInVain(id)
     return id
   }
+  let payerCompanyId = ''
   const folioOf = (amount: number): Promise<string> =>
     within(till, async (trx) => {
-      const payerCompanyId = await createCompany(trx, { kind: 'company', legalName: 'Ondas Turismo', customerId })
       const id = await openFolio(trx, { propertyId: till.propertyId, kind: 'house', payerCompanyId })
       await chargeFolio(trx, id, { category: 'other', description: 'A feast', unitAmount: amount })
       return id
@@ -110,6 +120,50 @@ describe('the money of a refused capture, as it comes', () => {
     await move(19_999)
     expect(await exceptionsOf(till, id)).to.deep.equal(['capture_refused'])
     await move(20_000)
+    expect(await exceptionsOf(till, id)).to.deep.equal([])
+  })
+
+  /** Gives the document that bills a folio its number, or the one that its bill went into. */
+  const issued = (folioId: string): Promise<string> =>
+    within(till, async (trx) => {
+      const document = await sqlOne<{ id: string }>(
+        trx,
+        `select coalesce(r.consolidated_into_id, r.id) as id from folio f join receivable r on r.id = f.receivable_id where f.id = ?`,
+        [folioId],
+      )
+      await assignNumber(trx, 'receivable', document?.id ?? '')
+      const due = await sqlOne<{ id: string }>(trx, `select id from receivable_installment where receivable_id = ?`, [
+        document?.id ?? '',
+      ])
+      return due?.id ?? ''
+    })
+
+  it('by receipts of a bill that a firm had owed already when the capture was refused', async () => {
+    const targetId = await folioOf(20_000)
+    const id = await authorised({ targetType: 'folio', targetId })
+    await within(till, (trx) => invoiceFolio(trx, targetId, {}))
+    const installmentId = await issued(targetId)
+    await captureInVain(id)
+    await receive({ installmentId, amount: 12_000 })
+    expect(await exceptionsOf(till, id)).to.deep.equal(['capture_refused'])
+    await receive({ installmentId, amount: 8_000 })
+    expect(await exceptionsOf(till, id)).to.deep.equal([])
+  })
+
+  it('by receipts of a bill of the month, as far as they come to more than other folios owe by it', async () => {
+    const [mine, other] = [await folioOf(20_000), await folioOf(5_000)]
+    const id = await authorised({ targetType: 'folio', targetId: mine })
+    await within(till, async (trx) => {
+      await sql(trx, `update customer set billing = 'monthly' where id = ?`, [customerId])
+      await invoiceFolio(trx, mine, {})
+      const bill = await sqlOne<{ id: string }>(trx, `select receivable_id as id from folio where id = ?`, [mine])
+      await billFromFolios(trx, { customerId, receivableIds: [bill?.id ?? ''], folioIds: [other] })
+    })
+    const installmentId = await issued(mine)
+    await captureInVain(id)
+    await receive({ installmentId, amount: 20_000 })
+    expect(await exceptionsOf(till, id)).to.deep.equal(['capture_refused'])
+    await receive({ installmentId, amount: 5_000 })
     expect(await exceptionsOf(till, id)).to.deep.equal([])
   })
 })

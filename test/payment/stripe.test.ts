@@ -51,6 +51,23 @@ describe('the adapter of Stripe', () => {
 
   const submit = (asked: GatewayPayment) => stripe.submit(asked, `pay-${asked.id}`, signal)
 
+  it('tells of each decline by its charge, so that two in the same words are two', async () => {
+    const asked = payment({ cardToken: null })
+    const made = await submit(asked)
+    const externalId = made.kind === 'known' ? made.snapshot.externalId : null
+    const intent = peer.kept.get(externalId ?? '')
+    const error = { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' }
+    for (const charge of ['ch_1', 'ch_2']) {
+      Object.assign(intent ?? {}, { last_payment_error: { ...error, charge } })
+      const outcome = await stripe.read({ ...asked, externalId }, signal)
+      expect(outcome.kind === 'known' && outcome.snapshot).to.deep.include({
+        status: 'requires_action',
+        failure: { code: 'declined', message: 'Your card was declined.' },
+        declineRef: charge,
+      })
+    }
+  })
+
   it('names account, key and version in every request, and asks for one method and the platform’s share', async () => {
     const asked = payment()
     const outcome = await submit(asked)

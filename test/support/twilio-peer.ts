@@ -49,6 +49,7 @@ export type PeerText = {
   contentVariables: string
   statusCallback: string
   status: string
+  errorCode: number | null
   dateCreated: Date
 }
 
@@ -142,7 +143,7 @@ export const startTwilioPeer = async ({
       sid: text.sid,
       date_sent: null,
       date_created: text.dateCreated.toUTCString(),
-      error_code: null,
+      error_code: text.errorCode,
       price_unit: null,
       api_version: '2010-04-01',
       subresource_uris: {},
@@ -169,6 +170,7 @@ export const startTwilioPeer = async ({
         contentVariables: form.get('ContentVariables') ?? '',
         statusCallback: form.get('StatusCallback') ?? '',
         status: 'queued',
+        errorCode: null,
         dateCreated: new Date(),
       }
       texts.push(text)

@@ -7,6 +7,7 @@ import { inTenant, sql } from '../../db/lib/connection.ts'
 import { beginSending, createEndpoint, numberEvents } from '../../db/webhooks/index.ts'
 import { useOwner } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
+import { drain } from '../support/drain.ts'
 import { until } from '../support/until.ts'
 import { flow, grantWebhooks, hookHost, openGates, raiseIn, useReceiver, verified } from './support.ts'
 
@@ -236,6 +237,43 @@ describe('events delivered to an endpoint', function () {
     const ids = receiver.events().map(({ headers }) => headers['webhook-id'])
     expect(ids).to.include.members([...missed, ...later])
     expect(ids).to.have.length(5)
+  })
+
+  it('that were missed come after a second pause, too, which cuts their replay off before it begins or in the middle', async () => {
+    const { id } = await create()
+    const move = async (verb: 'pause' | 'resume') =>
+      expect(
+        (
+          await all.owner.send(
+            'POST',
+            `webhooks/endpoints/${id}/${verb}`,
+            verb === 'pause' ? {} : { replayMissed: true },
+          )
+        ).status,
+      ).to.equal(200)
+    await move('pause')
+    const missed = await raiseIn(all.house.tenantId, 3)
+    await flow()
+    await move('resume')
+    await move('pause')
+    await move('resume')
+    // Their deliveries are written, and not sent.
+    await drain({ kinds: ['webhooks.sequence-events', 'webhooks.replay'] })
+    const later = await raiseIn(all.house.tenantId, 2)
+    await drain({ kinds: ['webhooks.sequence-events', 'webhooks.replay'] })
+    await move('pause')
+    expect(receiver.heard).to.deep.equal([])
+    await move('resume')
+    await openGates()
+    await flow()
+    const ids = receiver.events().map(({ headers }) => headers['webhook-id'])
+    expect(ids).to.include.members([...missed, ...later])
+    // What was told is not told again.
+    receiver.heard.splice(0)
+    await move('pause')
+    await move('resume')
+    await flow()
+    expect(receiver.events().map(({ headers }) => headers['webhook-id'])).not.to.include.members([missed[0]])
   })
 
   it('that were missed stay away where that is not asked for', async () => {

@@ -1,4 +1,5 @@
 import {
+  adoptText,
   allowResend,
   carrierGate,
   firstUnclaimed,
@@ -15,7 +16,7 @@ import { findTexts } from '../providers/twilio.ts'
 import { mostTries, providerOf, send } from './send.ts'
 
 /**
- * Resolves a call without answer (R11): a report of the carrier names it, or Twilio is asked, and its record is adopted where its words are ours. One that may be
+ * Resolves a call without answer (R11): a report of the carrier names it, or Twilio is asked, and its record is adopted, in the state that it has there, where its words are ours. One that may be
  * there, but whose words are not known, is given up, and a later report of it counts. A message without a record is sent once more, a mail under the same
  * Message-ID; codes and campaigns are not.
  */
@@ -48,7 +49,7 @@ export const resolveUnknown = processor(messagesResolveUnknown, async (ctx) => {
       return
     }
     if (own) {
-      await ctx.finish(async (trx) => void (await recordOutcome(trx, attemptId, own, true)))
+      await ctx.finish((trx) => adoptText(trx, attemptId, own))
       return
     }
   }

@@ -4,6 +4,7 @@ import {
   captureRefused,
   cancelKey,
   isLive,
+  mostDeclines,
   notFoundAfterMs,
   repeatForMs,
   paymentCall,
@@ -145,9 +146,6 @@ const pursueKnown = async (asking: Asking, call: PaymentCall, over: boolean): Pr
   // A gateway refuses to close what was paid: its state says so.
   return outcome.kind === 'refused' ? read(asking, call) : outcome
 }
-
-/** A guest may try a declined card again; the sixth decline ends the payment (R11). */
-const mostDeclines = 6
 
 const pursuing = (job: typeof readPayment | typeof cancelPayment, isScheduled: boolean, cause: Cause) =>
   gatewayJob(job as typeof readPayment, {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type twilioSdk from 'twilio'
 import { credentialsRefused } from '../../db/jobs/index.ts'
-import { fitsBlotted } from '../../db/ocp/index.ts'
-import type { Outgoing, SendOutcome } from '../../db/ocp/index.ts'
+import { fitsBlotted, twilioReport } from '../../db/ocp/index.ts'
+import type { FoundText, Outgoing, SendOutcome } from '../../db/ocp/index.ts'
 import { required, settings } from '../../config/env.ts'
 
 const load = createRequire(import.meta.url)
@@ -134,7 +134,7 @@ const minuteMs = 60_000
  * Looks for a message of which no answer came: by recipient, time and `wrote`, its text as it is kept. Answers all that it may be, the oldest first;
  * throws where Twilio cannot be asked. The texts of approved contents are Twilio's: of those it answers all that went to the recipient in the time.
  */
-export const findTexts = async (message: Outgoing, wrote: string): Promise<(SendOutcome & { kind: 'accepted' })[]> => {
+export const findTexts = async (message: Outgoing, wrote: string): Promise<FoundText[]> => {
   const sender = senderOf(message)
   const list = await clientOf(message).messages.list({
     to: recipientOf(message),
@@ -153,10 +153,11 @@ export const findTexts = async (message: Outgoing, wrote: string): Promise<(Send
       // The body of a message without text is null.
       (message.contentSid !== null || fitsBlotted(wrote, (candidate.body as string | null) ?? '')),
   )
-  return found.reverse().map(({ sid, numSegments, status }) => ({
+  return found.reverse().map(({ sid, numSegments, status, errorCode }) => ({
     kind: 'accepted',
     reference: sid,
     segments: segmentsOf(numSegments),
     proof: `found: ${String(status).slice(0, 60)}`,
+    report: twilioReport(status, Number.isSafeInteger(errorCode) && errorCode !== 0 ? String(errorCode) : undefined),
   }))
 }

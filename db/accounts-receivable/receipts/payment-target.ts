@@ -5,7 +5,8 @@ import { firstOpenDay } from '../../financial/index.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, readRow } from '../../lib/records.ts'
-import type { PaymentTarget } from '../../payment/index.ts'
+import { targetOf } from '../../payment/index.ts'
+import type { PaymentTarget, TargetRef } from '../../payment/index.ts'
 import type { ReceivableRecord } from '../models.ts'
 import { lockReceivables } from '../state.ts'
 import { planned } from './heard.ts'
@@ -68,6 +69,43 @@ const lower = async (trx: Trx, receipt: ReceiptRecord, amount: number, restId: s
   return row
 }
 
+/** Receipts of documents. Payments are counted as such, and a credit note brings no money. */
+const receivedSince = async (trx: Trx, ids: readonly string[], since: Date): Promise<number> => {
+  const [row] = await sql<{ settled: number }>(
+    trx,
+    `select coalesce(sum(a.principal), 0)::bigint as settled from receipt_allocation a
+     join receipt r on r.tenant_id = a.tenant_id and r.id = a.receipt_id and r.source_type not in ('payment', 'credit_note')
+     where a.tenant_id = ? and a.receivable_id = any(?::uuid[]) and a.created_at >= ?`,
+    [contextOf(trx).tenantId, ids, since],
+  )
+  return row?.settled ?? 0
+}
+
+/**
+ * Money that has come since then for bills of folios that are older: a later bill counts itself. Of a bill of other folios, too, theirs is paid first, so that
+ * nothing counts for two.
+ */
+const billsPaidSince = async (trx: Trx, folioIds: readonly string[], since: Date): Promise<number> => {
+  const [row] = await sql<{ settled: number }>(
+    trx,
+    `with own as materialized (
+       select distinct coalesce(r.consolidated_into_id, r.id) as id from folio f join receivable r on r.tenant_id = f.tenant_id and r.id = f.receivable_id
+       where f.tenant_id = :tenantId and f.id = any(:folioIds::uuid[])),
+     bill as (
+       select own.id, coalesce(-sum(l.amount) filter (where f.id <> all(:folioIds::uuid[])), 0) as others
+       from own join receivable r on r.tenant_id = :tenantId and (r.id = own.id or r.consolidated_into_id = own.id)
+       join folio f on f.tenant_id = r.tenant_id and f.receivable_id = r.id
+       join folio_line l on l.tenant_id = f.tenant_id and l.folio_id = f.id and l.kind = 'receivable' and l.source_id = r.id
+       group by own.id having max(l.created_at) filter (where f.id = any(:folioIds::uuid[])) < :since)
+     select coalesce(sum(greatest(0, least(p.lately, p.whole - bill.others))), 0)::bigint as settled from bill cross join lateral (
+       select coalesce(sum(a.principal), 0) as whole, coalesce(sum(a.principal) filter (where a.created_at >= :since), 0) as lately
+       from receipt_allocation a join receipt r on r.tenant_id = a.tenant_id and r.id = a.receipt_id and r.source_type <> 'credit_note'
+       where a.tenant_id = :tenantId and a.receivable_id = bill.id) p`,
+    { tenantId: contextOf(trx).tenantId, folioIds, since },
+  )
+  return row?.settled ?? 0
+}
+
 /**
  * Issued documents as targets of payments (R15). What a gateway has taken is a receipt of source payment, allocated to the installments, oldest due first; it
  * follows the allocation of the payment, and is changed there alone.
@@ -111,16 +149,29 @@ export const receivableTarget: PaymentTarget = {
     await post()
     return { taken, documentId: receipt.id }
   },
-  // Payments are counted as such, and a credit note brings no money.
-  async settledOtherwise(trx, kin, since) {
-    const [row] = await sql<{ settled: number }>(
+  async kin(trx, ids) {
+    const folios = await sql<{ id: string }>(
       trx,
-      `select coalesce(sum(a.principal), 0)::bigint as settled from receipt_allocation a
-       join receipt r on r.tenant_id = a.tenant_id and r.id = a.receipt_id and r.source_type not in ('payment', 'credit_note')
-       where a.tenant_id = ? and a.receivable_id = any(?::uuid[]) and a.created_at >= ?`,
-      [contextOf(trx).tenantId, kin.map(({ targetId }) => targetId), since],
+      `select f.id from receivable r join folio f on f.tenant_id = r.tenant_id and f.receivable_id = r.id
+       where r.tenant_id = :tenantId and (r.id = any(:ids::uuid[]) or r.consolidated_into_id = any(:ids::uuid[]))`,
+      { tenantId: contextOf(trx).tenantId, ids },
     )
-    return row?.settled ?? 0
+    const own = ids.map((targetId): TargetRef => ({ targetType: 'receivable', targetId }))
+    if (folios.length === 0) return own
+    const ofStays = await targetOf('folio').kin?.(
+      trx,
+      folios.map(({ id }) => id),
+    )
+    return [...own, ...(ofStays ?? [])]
+  },
+  async settledOtherwise(trx, kin, since) {
+    const of = (type: TargetRef['targetType']) =>
+      kin.flatMap(({ targetType, targetId }) => (targetType === type ? targetId : []))
+    const [documents, folios] = [of('receivable'), of('folio')]
+    return (
+      (documents.length > 0 ? await receivedSince(trx, documents, since) : 0) +
+      (folios.length > 0 ? await billsPaidSince(trx, folios, since) : 0)
+    )
   },
   async revert(trx, id, { allocationId, restId, amount, businessDate }) {
     const seen = await readRow(trx, Receipt, { sourceType: 'payment', sourceId: allocationId })

@@ -119,8 +119,9 @@ export const setAllocations = async (
   }
   const [changed] = await sql<PaymentRow>(
     trx,
-    `update payment set allocated_amount = ?, version = version + 1 where id = ? returning *`,
-    [allocated, paymentId],
+    `update payment set allocated_amount = :allocated, version = version + 1,
+       unallocated_told = unallocated_told and :allocated::bigint + refund_reserved < captured_amount where id = :paymentId returning *`,
+    { allocated, paymentId },
   )
   if (!changed) throw notFound()
   await closeExceptions(trx, { type: 'payment', id: paymentId }, [

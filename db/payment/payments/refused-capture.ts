@@ -41,12 +41,23 @@ export const captureRefused = async (trx: Trx, paymentId: string, failure: Failu
 
 type Waiting = Pick<PaymentRow, 'id' | 'targetType' | 'targetId'> & { amount: number; since: Date }
 
-const paidSince = async (
+const stays: readonly TargetType[] = ['booking', 'reservation', 'folio']
+
+/** The targets by which the money of some of one type may come. */
+const kinOf = async (
   trx: Trx,
-  target: TargetRef,
-  kin: readonly TargetRef[],
-  { id, since }: Waiting,
-): Promise<number> => {
+  targetType: TargetType,
+  targets: readonly TargetRef[],
+): Promise<readonly TargetRef[]> => {
+  const own = targets.filter((one) => one.targetType === targetType)
+  if (own.length === 0) return own
+  const ids = own.map(({ targetId }) => targetId)
+  return (await targetOf(targetType).kin?.(trx, ids)) ?? own
+}
+
+/** Money that has come for the target of a refused capture since then. What a stay owes by a bill is paid by the receipts of that bill. */
+const paidSince = async (trx: Trx, target: TargetRef, { id, since }: Waiting): Promise<number> => {
+  const kin = await kinOf(trx, target.targetType, [target])
   const [row] = await sql<{ paid: number }>(
     trx,
     `select coalesce(sum(a.amount), 0)::bigint as paid from payment_allocation a
@@ -54,7 +65,10 @@ const paidSince = async (
      where a.payment_id <> ? and a.created_at >= ?`,
     [kin.map(({ targetType }) => targetType), kin.map(({ targetId }) => targetId), id, since],
   )
-  return (row?.paid ?? 0) + ((await targetOf(target.targetType).settledOtherwise?.(trx, kin, since)) ?? 0)
+  let paid = row?.paid ?? 0
+  const types: TargetType[] = target.targetType === 'receivable' ? ['receivable'] : [target.targetType, 'receivable']
+  for (const type of types) paid += (await targetOf(type).settledOtherwise?.(trx, kin, since)) ?? 0
+  return paid
 }
 
 const waitingOf = (trx: Trx, propertyId: string | null, types: readonly TargetType[]): Promise<Waiting[]> =>
@@ -67,31 +81,27 @@ const waitingOf = (trx: Trx, propertyId: string | null, types: readonly TargetTy
     { propertyId, types },
   )
 
-const stays: readonly TargetType[] = ['booking', 'reservation', 'folio']
-
 /**
- * Ends the exceptions of refused captures whose money has come another way: by other payments of the target or of what belongs to it, by receipts, or as a bill
- * that a customer owes instead. Without a property those of the whole tenant are looked through. An order is paid where it is taken.
+ * Ends the exceptions of refused captures whose money has come another way: by other payments of the target or of what belongs to it, by receipts, also those of
+ * its bill, or as a bill that a customer owes instead. Without a property those of the whole tenant are looked through. An order is paid where it is taken.
  */
 export const settleRefusedCaptures = async (
   trx: Trx,
   propertyId: string | null,
   targets: readonly TargetRef[],
 ): Promise<void> => {
-  const ofStay = targets.some(({ targetType }) => stays.includes(targetType))
   const ofDocument = targets.some(({ targetType }) => targetType === 'receivable')
-  if (!ofStay && !ofDocument) return
-  const types: TargetType[] = [...(ofStay ? stays : []), ...(ofDocument ? (['receivable'] as const) : [])]
+  const types: TargetType[] = [...stays, ...(ofDocument ? (['receivable'] as const) : [])]
+  if (!targets.some(({ targetType }) => types.includes(targetType))) return
   const waiting = await waitingOf(trx, propertyId, types)
   if (waiting.length === 0) return
-  for (const target of targets.filter(({ targetType }) => types.includes(targetType))) {
-    const kin = (await targetOf(target.targetType).kin?.(trx, target.targetId)) ?? [target]
-    for (const one of waiting) {
-      const isOfTarget = kin.some(
-        ({ targetType, targetId }) => targetType === one.targetType && targetId === one.targetId,
-      )
-      if (isOfTarget && (await paidSince(trx, target, kin, one)) >= one.amount)
-        await closeExceptions(trx, { type: 'payment', id: one.id }, ['capture_refused'])
-    }
+  const reached: TargetRef[] = []
+  for (const type of types) reached.push(...(await kinOf(trx, type, targets)))
+  for (const one of waiting) {
+    const target = reached.find(
+      ({ targetType, targetId }) => targetType === one.targetType && targetId === one.targetId,
+    )
+    if (target && (await paidSince(trx, target, one)) >= one.amount)
+      await closeExceptions(trx, { type: 'payment', id: one.id }, ['capture_refused'])
   }
 }

@@ -13,7 +13,7 @@ import { closeExceptions, openException } from '../exceptions.ts'
 import { settlePayment } from '../journal.ts'
 import { emitMove, emitPayment } from '../payment-events.ts'
 import { reserveRefund } from '../refunds/request.ts'
-import { hasEnded, isLive, mayFollow, readAfterMs } from '../rules/states.ts'
+import { hasEnded, isLive, mayFollow, mostDeclines, readAfterMs } from '../rules/states.ts'
 import type { PaymentStatus } from '../rules/states.ts'
 import { saveMethodOf } from '../methods/save.ts'
 import { targetOf } from '../targets.ts'
@@ -49,6 +49,8 @@ export type PaymentSnapshot = {
   capturedAmount: number
   action: Action | null
   failure: Failure | null
+  /** The gateway's id of the charge that was declined: the next one may be declined in the same words. */
+  declineRef?: string | null
   authorisationExpiresAt: Date | null
   /** The gateway's id of a link's page, which lives before there is a charge. */
   linkId?: string | null
@@ -90,24 +92,35 @@ const nextRead = (
   return nextReadAt(readAfterMs(asked, payment.method, reads), isLive(status) ? payment.expiresAt : null)
 }
 
-/** Notes a read that brought nothing new, and when the next one is due. */
+/** Tells whether a snapshot tells of a decline that is not counted yet. */
+const isNewDecline = (payment: PaymentRow, { failure, declineRef = null }: PaymentSnapshot): boolean => {
+  if (failure === null) return false
+  if (declineRef !== null) return declineRef !== payment.declineRef
+  const known = payment.failure as Failure | null
+  return known?.code !== failure.code || known.message !== failure.message
+}
+
+/** Notes a read that brought nothing new, and when the next one is due: at once where the guest has tried too often. */
 const noteRead = async (trx: Trx, payment: PaymentRow, snapshot: PaymentSnapshot): Promise<Applied> => {
   const same = snapshot.status === payment.status
   const isStillHeld = hasEnded(payment.status) && snapshot.status === 'authorised'
   const action = same && snapshot.action ? await seal(trx, 'tenant', actionPlace(payment.id), snapshot.action) : null
+  const declines = payment.declines + (same && isNewDecline(payment, snapshot) ? 1 : 0)
+  const isTooOften = payment.status === 'requires_action' && declines >= mostDeclines
   await sql(
     trx,
     `update payment set read_count = read_count + 1, next_read_at = ?, external_id = coalesce(external_id, ?), action = coalesce(?, action),
-       failure = coalesce(?::jsonb, failure), link_id = coalesce(link_id, ?),
-       declines = declines + case when ?::jsonb is not null and failure is distinct from ?::jsonb then 1 else 0 end where id = ?`,
+       failure = coalesce(?::jsonb, failure), link_id = coalesce(link_id, ?), declines = ?, decline_ref = coalesce(?, decline_ref) where id = ?`,
     [
-      nextRead(payment, payment.status, payment.readCount + 1, isStillHeld),
+      isTooOften && payment.declines < mostDeclines
+        ? new Date()
+        : nextRead(payment, payment.status, payment.readCount + 1, isStillHeld),
       snapshot.externalId,
       action,
       same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
       snapshot.linkId ?? null,
-      same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
-      same && snapshot.failure ? JSON.stringify(snapshot.failure) : null,
+      declines,
+      same ? (snapshot.declineRef ?? null) : null,
       payment.id,
     ],
   )
@@ -136,11 +149,14 @@ const move = async (
     trx,
     `update payment set status = :status, external_id = coalesce(external_id, :externalId), authorised_amount = :authorisedAmount,
        action = :action, failure = :failure::jsonb, authorisation_expires_at = :authorisationExpiresAt, link_id = coalesce(link_id, :linkId),
-       ended_at = case when :ended then now() end, next_read_at = :nextReadAt, read_count = 0, version = version + 1
+       ended_at = case when :ended then now() end, next_read_at = :nextReadAt, read_count = 0, version = version + 1,
+       declines = :declines, decline_ref = coalesce(:declineRef, decline_ref)
      where id = :id returning *`,
     {
       id: payment.id,
       status,
+      declines: payment.declines + (status === 'requires_action' && isNewDecline(payment, snapshot) ? 1 : 0),
+      declineRef: snapshot.declineRef ?? null,
       externalId: snapshot.externalId,
       authorisedAmount: snapshot.authorisedAmount,
       linkId: snapshot.linkId ?? null,

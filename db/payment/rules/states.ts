@@ -85,6 +85,9 @@ export const readRefundAfterMs = (status: RefundStatus, count: number): number |
   return count < 2 + 72 + 30 ? day : null
 }
 
+/** A guest may try a declined card again; the sixth decline ends the payment (R11). */
+export const mostDeclines = 6
+
 /** The gateway does not know the payment so long after the last attempt: it never will. */
 export const notFoundAfterMs = 10 * minute
 /** A call is repeated under its key for so long: gateways forget keys after a day, and would act again. */

@@ -7,7 +7,7 @@ import { sum } from '../../lib/amounts.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
-import { moveBetweenFolios } from '../../payment/index.ts'
+import { moveBetweenFolios, settleRefusedCaptures } from '../../payment/index.ts'
 import type { FolioRow } from '../../rows.ts'
 import { movedPart, taxesOf } from '../rules/folio-lines.ts'
 import { addLines, announceBalances } from './lines.ts'
@@ -217,6 +217,7 @@ export const transferLines = async (
     }
     await emit(trx, folioTransferred, { propertyId, id, version, data })
   }
+  if (credits.length > 0) await settleRefusedCaptures(trx, from.propertyId, [{ targetType: 'folio', targetId: to.id }])
   const postings = charged.map((pair, seq): DayPosting => ({
     event: 'reservations.folio_lines_transferred',
     source: { id: transferId, seq },

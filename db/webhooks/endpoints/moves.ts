@@ -33,6 +33,18 @@ const dropPending = async (trx: Trx, id: string): Promise<void> => {
   )
 }
 
+/**
+ * SQL for the number after which something was not told: one below the oldest that waits, be it for the first time, or as a part of what the endpoint had missed in
+ * an earlier pause. What a replay repeats beside that was told once.
+ */
+const untoldAfter = `least(
+  coalesce(
+    (select min(d.sequence) - 1 from webhook_delivery d where d.webhook_endpoint_id = :id and d.status = 'pending' and d.replay_id is null),
+    (select last_sequence from event_head), 0),
+  (select min(d.sequence) - 1 from webhook_delivery d join webhook_replay r on r.tenant_id = d.tenant_id and r.id = d.replay_id and r.is_missed
+   where d.webhook_endpoint_id = :id and d.status = 'pending' and d.replay_id is not null),
+  (select r.cursor from webhook_replay r where r.webhook_endpoint_id = :id and r.status = 'running' and r.is_missed))`
+
 /** Stops an active endpoint, whose row the caller holds, and keeps the place from which nothing was told. */
 export const stopEndpoint = async (
   trx: Trx,
@@ -42,9 +54,7 @@ export const stopEndpoint = async (
   await sql(
     trx,
     `update webhook_endpoint set status = 'paused', paused_cause = :cause, paused_by = :by, paused_reason = :reason, version = version + 1,
-       paused_after_sequence = coalesce(
-         (select min(d.sequence) - 1 from webhook_delivery d where d.webhook_endpoint_id = :id and d.status = 'pending' and d.replay_id is null),
-         (select last_sequence from event_head), 0)
+       paused_after_sequence = ${untoldAfter}
      where id = :id`,
     { id, cause, reason, by: cause === 'command' ? userOf(trx) : null },
   )

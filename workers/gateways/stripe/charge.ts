@@ -101,6 +101,7 @@ export const intentOf =
         capturedAmount: captured,
         action: status === 'requires_action' ? actionOf(intent, payment) : null,
         failure: failureOf(intent),
+        declineRef: intent.last_payment_error?.charge ?? null,
         authorisationExpiresAt:
           status === 'authorised' ? instant(charge?.payment_method_details?.card?.capture_before) : null,
         savedMethodRef: isSaved ? idOf(intent.payment_method) : null,
