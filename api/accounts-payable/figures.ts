@@ -72,7 +72,7 @@ const ageing = route({
   path: `${path}/ageing`,
   summary: 'Read open amounts by age on any date',
   description:
-    'Days after the due date; the day itself is not due. Bills, payments and schedules count as they were dated, so a past date never changes. `credits` is what is available of credit notes and advances.',
+    'Days after the due date; the day itself is not due. Bills, payments and schedules count as they were dated, so a past date never changes. `credits` is what is available of credit notes and advances; payees who have nothing else are rows, too.',
   access: can('read', 'SupplierCredit'),
   query: Obj({
     ...PageQuery,

@@ -81,7 +81,7 @@ const ageing = route({
   path: `${path}/ageing`,
   summary: 'Read open amounts by age on any date',
   description:
-    'Days after the due date; the day itself is not due. Invoices, receipts and schedules count as they were dated, so a past date never changes. `unbilled` and `availableReceipts` stand apart.',
+    'Days after the due date; the day itself is not due. Invoices, receipts and schedules count as they were dated, so a past date never changes. `unbilled` and `availableReceipts` stand apart; customers who have nothing else are rows, too, and money without an owner is one with a null key.',
   access: can('read', 'Receivable'),
   query: Obj({
     ...PageQuery,

@@ -91,32 +91,33 @@ export type AgeingFilter = Paging & {
   by: AgeingBy
 }
 
-/** The available amount of credit notes and advances on a day, by the same groups. */
-const creditsOn = (trx: Trx, values: object, by: AgeingBy) =>
-  sql<{ key: string | null; credits: number }>(
-    trx,
-    `select ${by === 'payee' ? 'd.payee_key' : by === 'property' ? 'd.property_id::text' : 'null::text'} as key,
-       sum(d.amount - coalesce(f.used, 0))::bigint as credits
-     from (select id from supplier_credit where tenant_id = :tenantId and book_id = :bookId and available > 0 and status = 'open'
-       union select supplier_credit_id from supplier_credit_fact where tenant_id = :tenantId and dated_on > cast(:asOf as date)) c
-     cross join lateral (select x.* from supplier_credit x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
-     left join lateral (select sum(f.amount) as used from supplier_credit_fact f
-       where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
-     where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
-       and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) group by 1`,
-    { tenantId: contextOf(trx).tenantId, ...values },
-  )
+/** SQL: the available amount of credit notes and advances on a day, by the same groups; they have no cost centre. */
+const creditsOn = (by: AgeingBy): string => `
+  select ${by === 'costCenter' ? 'null::text' : groups[by]} as key, d.amount - coalesce(f.used, 0) as credits
+  from (select id from supplier_credit where tenant_id = :tenantId and book_id = :bookId and available > 0 and status = 'open'
+    union select supplier_credit_id from supplier_credit_fact where tenant_id = :tenantId and dated_on > cast(:asOf as date)) c
+  cross join lateral (select x.* from supplier_credit x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
+  left join lateral (select sum(f.amount) as used from supplier_credit_fact f
+    where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
+  where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
+    and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid))`
 
 type Named = { key: string; name: string; supplierId: string | null }
-const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named[]> => {
+/** Payees by the first record of a kind that names them. */
+const payeesOf = (trx: Trx, record: 'payable' | 'supplier_credit', keys: readonly string[]): Promise<Named[]> =>
+  sql<Named>(
+    trx,
+    `select distinct on (p.payee_key) p.payee_key as key, p.supplier_id, coalesce(s.legal_name, p.payee_name) as name from ${record} p
+     left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id where p.tenant_id = ? and p.payee_key = any(?::text[]) order by p.payee_key, p.created_at`,
+    [contextOf(trx).tenantId, keys],
+  )
+const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named[]> => {
   const { tenantId } = contextOf(trx)
-  if (by === 'payee')
-    return sql<Named>(
-      trx,
-      `select distinct on (p.payee_key) p.payee_key as key, p.supplier_id, coalesce(s.legal_name, p.payee_name) as name from payable p
-       left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id where p.tenant_id = ? and p.payee_key = any(?::text[]) order by p.payee_key, p.created_at`,
-      [tenantId, keys],
-    )
+  if (by === 'payee') {
+    const billed = await payeesOf(trx, 'payable', keys)
+    const others = keys.filter((key) => !billed.some((one) => one.key === key))
+    return others.length === 0 ? billed : [...billed, ...(await payeesOf(trx, 'supplier_credit', others))]
+  }
   const table = by === 'property' ? 'property' : 'cost_center'
   return sql<Named>(
     trx,
@@ -129,29 +130,28 @@ const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named
 export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
-  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
-  const [found, credits] = await Promise.all([
-    ageing(trx, payableSide, { ...asked, by: groups[by], page, limit }),
-    creditsOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
-  ])
+  const found = await ageing(
+    trx,
+    payableSide,
+    { bookId: book.id, asOf, propertyId: filter.propertyId, by: groups[by], page, limit },
+    { names: ['credits'], text: creditsOn(by) },
+  )
   const names = await namesOf(
     trx,
     by,
     found.rows.flatMap(({ key }) => key ?? []),
   )
-  const creditOf = (key: string | null) => credits.find((one) => one.key === key)?.credits ?? 0
   return {
     asOf,
     currency: book.currency,
-    totals: { ...found.totals, credits: credits.reduce((sum, one) => sum + one.credits, 0) },
+    totals: found.totals,
     total: found.total,
-    rows: found.rows.map(({ key, ...buckets }) => {
+    rows: found.rows.map(({ key, ...amounts }) => {
       const named = names.find((one) => one.key === key)
       return {
-        ...buckets,
+        ...amounts,
         key: by === 'payee' && named?.supplierId === null ? null : key,
         name: named?.name ?? null,
-        credits: by === 'costCenter' ? 0 : creditOf(key),
       }
     }),
   }

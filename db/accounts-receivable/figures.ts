@@ -88,8 +88,6 @@ export type AgeingFilter = Paging & {
   by: AgeingBy
 }
 
-type Beside = { key: string | null; unbilled: number; availableReceipts: number }
-
 /** SQL: receipts that may have had money left on a day. Those of payments never do: what their payment does not allocate is refunded there. */
 const perhapsAvailable = `select id from receipt where tenant_id = :tenantId and available > 0 and status = 'recorded'
   union select receipt_id from receipt_allocation where tenant_id = :tenantId and dated_on > cast(:asOf as date)
@@ -104,33 +102,34 @@ const perhapsUnbilled = `select id from receivable where tenant_id = :tenantId a
   union select id from receivable where tenant_id = :tenantId and book_id = :bookId and status = 'void' and kind = 'stay' and number is null
     and voided_on > cast(:asOf as date)`
 
-type BesideAsked = { bookId: string; asOf: string; propertyId: string | null; customerId?: string }
-
-/** Bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer, where named. */
-const besideOn = (trx: Trx, { customerId, ...asked }: BesideAsked, by: AgeingBy): Promise<Beside[]> => {
-  const placed = (
-    record: string,
-  ) => `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))
-    and (cast(:customerId as uuid) is null or ${record}.customer_id = cast(:customerId as uuid))`
-  return sql<Beside>(
-    trx,
-    `select key, sum(unbilled)::bigint as unbilled, sum(available)::bigint as available_receipts from (
-       select ${groups[by]('d')} as key, d.total as unbilled, 0 as available from (${perhapsUnbilled}) c
-       cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
-       where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
-       union all
-       select ${groups[by]('r')}, 0, greatest(0, r.amount
-         - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
-         - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
-             and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0))
-       from (${perhapsAvailable}) c
-       cross join lateral (select x.* from receipt x where x.tenant_id = :tenantId and x.id = c.id offset 0) r
-       where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'
-         and (r.reversed_on is null or r.reversed_on > cast(:asOf as date)) and ${placed('r')}
-     ) x group by 1`,
-    { tenantId: contextOf(trx).tenantId, ...asked, customerId: customerId ?? null },
-  )
+/** SQL: bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer (`:customerId`), where named. */
+const besideOn = (by: AgeingBy, ofCustomer = false): string => {
+  const placed = (record: string) =>
+    ofCustomer
+      ? `${record}.customer_id = cast(:customerId as uuid)`
+      : `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))`
+  return `
+    select ${groups[by]('d')} as key, d.total as unbilled, 0 as available_receipts from (${perhapsUnbilled}) c
+    cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
+    where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
+    union all
+    select ${groups[by]('r')}, 0, greatest(0, r.amount
+      - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
+      - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
+          and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0))
+    from (${perhapsAvailable}) c
+    cross join lateral (select x.* from receipt x where x.tenant_id = :tenantId and x.id = c.id offset 0) r
+    where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'
+      and (r.reversed_on is null or r.reversed_on > cast(:asOf as date)) and ${placed('r')}`
 }
+
+/** The amounts beside what one customer owed on a day. */
+const besideOf = (trx: Trx, asked: { bookId: string; asOf: string; customerId: string }) =>
+  sqlOne<{ unbilled: number; available: number }>(
+    trx,
+    `select coalesce(sum(x.unbilled), 0)::bigint as unbilled, coalesce(sum(x.available_receipts), 0)::bigint as available from (${besideOn('customer', true)}) x`,
+    { tenantId: contextOf(trx).tenantId, ...asked },
+  )
 
 const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<{ key: string; name: string }[]> => {
   if (by === 'kind') return keys.map((key) => ({ key, name: key }))
@@ -146,31 +145,23 @@ const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise
 export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
-  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
-  const [found, beside] = await Promise.all([
-    ageing(trx, receivableSide, { ...asked, by: groups[by]('d'), page, limit }),
-    besideOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
-  ])
+  const found = await ageing(
+    trx,
+    receivableSide,
+    { bookId: book.id, asOf, propertyId: filter.propertyId, by: groups[by]('d'), page, limit },
+    { names: ['unbilled', 'availableReceipts'], text: besideOn(by) },
+  )
   const names = await namesOf(
     trx,
     by,
     found.rows.flatMap(({ key }) => key ?? []),
   )
-  const total = (field: 'unbilled' | 'availableReceipts') => beside.reduce((sum, one) => sum + one[field], 0)
   return {
     asOf,
     currency: book.currency,
-    totals: { ...found.totals, unbilled: total('unbilled'), availableReceipts: total('availableReceipts') },
+    totals: found.totals,
     total: found.total,
-    rows: found.rows.map((row) => {
-      const own = beside.find(({ key }) => key === row.key)
-      return {
-        ...row,
-        name: names.find(({ key }) => key === row.key)?.name ?? null,
-        unbilled: own?.unbilled ?? 0,
-        availableReceipts: own?.availableReceipts ?? 0,
-      }
-    }),
+    rows: found.rows.map((row) => ({ ...row, name: names.find(({ key }) => key === row.key)?.name ?? null })),
   }
 }
 
@@ -189,7 +180,7 @@ export const readStatement = async (
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
   const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, from, to })
-  const [beside] = await besideOn(trx, { bookId: book.id, asOf: to, propertyId: null, customerId }, 'customer')
+  const beside = await besideOf(trx, { bookId: book.id, asOf: to, customerId })
   return {
     ...made,
     bookId: book.id,
@@ -197,7 +188,7 @@ export const readStatement = async (
     from,
     to,
     unbilled: beside?.unbilled ?? 0,
-    available: beside?.availableReceipts ?? 0,
+    available: beside?.available ?? 0,
     entries: made.entries.map(({ raised, lowered, ...entry }) => ({ ...entry, debit: raised, credit: lowered })),
   }
 }
