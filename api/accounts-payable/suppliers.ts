@@ -288,7 +288,8 @@ const statement = route({
     { title: 'SupplierStatement' },
   ),
   errors: ['range_invalid', 'range_too_long', 'reference_not_found'],
-  handle: ({ trx, params, query }) => readStatement(trx, params.supplierId, query) as never,
+  handle: ({ trx, params, query, admission }) =>
+    readStatement(trx, params.supplierId, query, admission.propertyIds) as never,
 })
 
 export const routes = [list, create, read, change, archive, restore, decide, statement]

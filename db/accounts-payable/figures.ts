@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import { ageing, bookOf, bookToday, listedInstallments, ofHouses, statement, todayOf } from '../documents/index.ts'
 import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -88,6 +88,8 @@ export type AgeingFilter = Paging & {
   bookId?: string | undefined
   asOf?: string | undefined
   propertyId?: string | undefined
+  /** The houses of the caller; all unless given. */
+  propertyIds?: readonly string[] | null | undefined
   by: AgeingBy
 }
 
@@ -100,7 +102,7 @@ const creditsOn = (by: AgeingBy): string => `
   left join lateral (select sum(f.amount) as used from supplier_credit_fact f
     where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
   where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
-    and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid))`
+    and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) and ${ofHouses('d')}`
 
 type Named = { key: string; name: string; supplierId: string | null }
 /** Payees by the first record of a kind that names them. */
@@ -127,13 +129,13 @@ const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise
 }
 
 /** Open amounts on a day by age (R24): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
-export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+export const readAgeing = async (trx: Trx, { by, page, limit, propertyIds = null, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
   const found = await ageing(
     trx,
     payableSide,
-    { bookId: book.id, asOf, propertyId: filter.propertyId, by: groups[by], page, limit },
+    { bookId: book.id, asOf, propertyId: filter.propertyId, propertyIds, by: groups[by], page, limit },
     { names: ['credits'], text: creditsOn(by) },
   )
   const names = await namesOf(
@@ -157,11 +159,12 @@ export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: Agein
   }
 }
 
-/** The account of a supplier over days (R24). `credit`: owed more; `debit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+/** The account of a supplier over days (R24), as far as the houses of the caller go, null for all. `credit`: owed more; `debit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
 export const readStatement = async (
   trx: Trx,
   supplierId: string,
   { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+  propertyIds: readonly string[] | null,
 ) => {
   const found = await sqlOne<{ id: string }>(trx, `select id from supplier where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
@@ -171,7 +174,7 @@ export const readStatement = async (
   const book = await bookOf(trx, { bookId })
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
-  const made = await statement(trx, payableSide, { bookId: book.id, party: supplierId, from, to })
+  const made = await statement(trx, payableSide, { bookId: book.id, party: supplierId, propertyIds, from, to })
   return {
     ...made,
     bookId: book.id,

@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import { ageing, bookOf, bookToday, listedInstallments, ofHouses, statement, todayOf } from '../documents/index.ts'
 import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -85,6 +85,8 @@ export type AgeingFilter = Paging & {
   bookId?: string | undefined
   asOf?: string | undefined
   propertyId?: string | undefined
+  /** The houses of the caller; all unless given. */
+  propertyIds?: readonly string[] | null | undefined
   by: AgeingBy
 }
 
@@ -105,9 +107,11 @@ const perhapsUnbilled = `select id from receivable where tenant_id = :tenantId a
 /** SQL: bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer (`:customerId`), where named. */
 const besideOn = (by: AgeingBy, ofCustomer = false): string => {
   const placed = (record: string) =>
-    ofCustomer
-      ? `${record}.customer_id = cast(:customerId as uuid)`
-      : `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))`
+    `${ofHouses(record)} and ${
+      ofCustomer
+        ? `${record}.customer_id = cast(:customerId as uuid)`
+        : `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))`
+    }`
   return `
     select ${groups[by]('d')} as key, d.total as unbilled, 0 as available_receipts from (${perhapsUnbilled}) c
     cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
@@ -124,7 +128,10 @@ const besideOn = (by: AgeingBy, ofCustomer = false): string => {
 }
 
 /** The amounts beside what one customer owed on a day. */
-const besideOf = (trx: Trx, asked: { bookId: string; asOf: string; customerId: string }) =>
+const besideOf = (
+  trx: Trx,
+  asked: { bookId: string; asOf: string; customerId: string; propertyIds: readonly string[] | null },
+) =>
   sqlOne<{ unbilled: number; available: number }>(
     trx,
     `select coalesce(sum(x.unbilled), 0)::bigint as unbilled, coalesce(sum(x.available_receipts), 0)::bigint as available from (${besideOn('customer', true)}) x`,
@@ -142,13 +149,13 @@ const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise
 }
 
 /** Open amounts on a day by age (R21): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
-export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+export const readAgeing = async (trx: Trx, { by, page, limit, propertyIds = null, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
   const found = await ageing(
     trx,
     receivableSide,
-    { bookId: book.id, asOf, propertyId: filter.propertyId, by: groups[by]('d'), page, limit },
+    { bookId: book.id, asOf, propertyId: filter.propertyId, propertyIds, by: groups[by]('d'), page, limit },
     { names: ['unbilled', 'availableReceipts'], text: besideOn(by) },
   )
   const names = await namesOf(
@@ -165,11 +172,12 @@ export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: Agein
   }
 }
 
-/** The account of a customer over days (R21). `debit`: owed more; `credit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+/** The account of a customer over days (R21), as far as the houses of the caller go, null for all. `debit`: owed more; `credit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
 export const readStatement = async (
   trx: Trx,
   customerId: string,
   { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+  propertyIds: readonly string[] | null,
 ) => {
   const found = await sqlOne<{ id: string }>(trx, `select id from customer where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
@@ -179,8 +187,8 @@ export const readStatement = async (
   const book = await bookOf(trx, { bookId })
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
-  const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, from, to })
-  const beside = await besideOf(trx, { bookId: book.id, asOf: to, customerId })
+  const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, propertyIds, from, to })
+  const beside = await besideOf(trx, { bookId: book.id, asOf: to, customerId, propertyIds })
   return {
     ...made,
     bookId: book.id,

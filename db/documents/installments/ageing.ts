@@ -2,6 +2,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { Buckets } from '../rules/schedule.ts'
+import { ofHouses } from './houses.ts'
 import type { Side } from './side.ts'
 
 /**
@@ -54,6 +55,8 @@ export type AgeingAsked = Paging & {
   bookId: string
   asOf: string
   propertyId?: string | undefined
+  /** The houses of the caller; null for all. */
+  propertyIds: readonly string[] | null
   /** SQL: what the rows are grouped by, of a document `d`. */
   by: string
 }
@@ -69,7 +72,7 @@ const asColumn = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_
 export const ageing = async <Name extends string>(
   trx: Trx,
   side: Side,
-  { bookId, asOf, propertyId, by, page, limit }: AgeingAsked,
+  { bookId, asOf, propertyId, propertyIds, by, page, limit }: AgeingAsked,
   beside: Beside<Name>,
 ): Promise<{
   totals: Buckets & Record<Name, number>
@@ -77,13 +80,13 @@ export const ageing = async <Name extends string>(
   rows: (AgeingRow & Record<Name, number>)[]
 }> => {
   type Amounts = Buckets & Record<Name, number>
-  const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null }
+  const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null, propertyIds }
   const columns = beside.names.map(asColumn)
   const found = await sql<Amounts & { key: string | null; groups: number; isTotal: boolean }>(
     trx,
     `with o as (
        select x.key, x.due_on, x.open, ${columns.map((name) => `0 as ${name}`).join(', ')} from (${openOn(side, `d.property_id, ${by} as key`)}) x
-       where cast(:propertyId as uuid) is null or x.property_id = cast(:propertyId as uuid)
+       where (cast(:propertyId as uuid) is null or x.property_id = cast(:propertyId as uuid)) and ${ofHouses('x')}
        union all
        select x.key, null, 0, ${columns.map((name) => `x.${name}`).join(', ')} from (${beside.text}) x where ${columns.map((name) => `x.${name} <> 0`).join(' or ')}),
      r as (select o.key, grouping(o.key) = 1 as is_total, ${figures}, ${columns.map((name) => `coalesce(sum(o.${name}), 0)::bigint as ${name}`).join(', ')}
