@@ -150,6 +150,7 @@ const refund = route({
     'account_archived',
     'currency_mismatch',
     'session_required',
+    'session_closed',
     'cash_busy',
     'business_day_changed',
     'date_out_of_range',

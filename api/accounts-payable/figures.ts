@@ -72,7 +72,7 @@ const ageing = route({
   path: `${path}/ageing`,
   summary: 'Read open amounts by age on any date',
   description:
-    'Days after the due date; the day itself is not due. Bills, payments and schedules count as they were dated, so a past date never changes. `credits` is what is available of credit notes and advances.',
+    'Days after the due date; the day itself is not due. Bills, payments and schedules count as they were dated, so a past date never changes. `credits` is what is available of credit notes and advances; payees who have nothing else are rows, too. For callers of some properties it is of these, and of what belongs to none.',
   access: can('read', 'SupplierCredit'),
   query: Obj({
     ...PageQuery,
@@ -93,9 +93,9 @@ const ageing = route({
     { title: 'PayableAgeing' },
   ),
   errors: ['reference_not_found'],
-  handle: async ({ trx, query }) => {
+  handle: async ({ trx, query, admission: { propertyIds } }) => {
     const { page, limit, by = 'payee', ...filter } = query as typeof query & { page: number; limit: number }
-    const { rows, total, ...found } = await readAgeing(trx, { ...filter, by, page, limit })
+    const { rows, total, ...found } = await readAgeing(trx, { ...filter, propertyIds, by, page, limit })
     return { ...found, data: rows, meta: pageMeta(page, limit, total) }
   },
 })

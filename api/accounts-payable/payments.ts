@@ -132,6 +132,8 @@ const list = payments.list({
 const cashErrors = [
   'account_archived',
   'session_required',
+  'session_closed',
+  'cash_short',
   'cash_busy',
   'business_day_changed',
   'period_missing',

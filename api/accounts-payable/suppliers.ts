@@ -108,8 +108,12 @@ const Supplier = Obj(
   {
     ...listed,
     ...partyShown,
+    /** Those to which money goes now. */
     bankDetails: Nullable(ShownDetails),
+    /** Those that wait for a decision. */
     pendingBankDetails: Nullable(ShownDetails),
+    /** Those approved last, while they wait: they take the place of those in use at `usableFrom`. */
+    waitingBankDetails: Nullable(ShownDetails),
     /** Open totals by currency. */
     totals: List(Obj({ currency: Currency, open: Amount, credits: Amount, advances: Amount }), { max: 200 }),
   },
@@ -128,7 +132,12 @@ const maskBank = (details: Bank | null): Bank | null =>
 const show = (supplier: SupplierShown, admission: Admission): SupplierShown => {
   const seen = admission.isMasked('Supplier') ? maskParty(supplier) : supplier
   if (admission.can('reveal', 'Supplier')) return seen
-  return { ...seen, bankDetails: maskBank(seen.bankDetails), pendingBankDetails: maskBank(seen.pendingBankDetails) }
+  return {
+    ...seen,
+    bankDetails: maskBank(seen.bankDetails),
+    pendingBankDetails: maskBank(seen.pendingBankDetails),
+    waitingBankDetails: maskBank(seen.waitingBankDetails),
+  }
 }
 
 const suppliers = resource({
@@ -181,7 +190,8 @@ const read = route({
   returns: Supplier,
   handle: async ({ trx, params, admission }) => {
     const found = await readSupplier(trx, params.supplierId)
-    const isRevealed = admission.can('reveal', 'Supplier') && (found.bankDetails ?? found.pendingBankDetails) !== null
+    const shown = found.bankDetails ?? found.pendingBankDetails ?? found.waitingBankDetails
+    const isRevealed = admission.can('reveal', 'Supplier') && shown !== null
     if (isRevealed)
       await audit(trx, { action: 'supplier.reveal', subjectType: 'Supplier', subjectId: params.supplierId })
     return show(found, admission)
@@ -191,7 +201,7 @@ const read = route({
 const change = suppliers.change({
   summary: 'Change a supplier or propose new bank details',
   description:
-    '`bankDetails` are proposed by owner, admin and finance with a recent proof of identity; they are in use after another person has approved them, and after the wait of the policy. Contacts are replaced whole.',
+    '`bankDetails` are proposed by owner, admin and finance with a recent proof of identity; they are `pendingBankDetails` until another person has approved them, and `waitingBankDetails` until the wait of the policy is over. Contacts are replaced whole.',
   errors: ['duplicate_supplier', 'reference_not_found', 'invalid_transition', 'reauthentication_required'],
   body: Sparse(Obj({ ...fields, bankDetails: Details })),
   example: { termDays: 21 },
@@ -278,7 +288,8 @@ const statement = route({
     { title: 'SupplierStatement' },
   ),
   errors: ['range_invalid', 'range_too_long', 'reference_not_found'],
-  handle: ({ trx, params, query }) => readStatement(trx, params.supplierId, query) as never,
+  handle: ({ trx, params, query, admission }) =>
+    readStatement(trx, params.supplierId, query, admission.propertyIds) as never,
 })
 
 export const routes = [list, create, read, change, archive, restore, decide, statement]

@@ -257,7 +257,8 @@ const statement = route({
     { title: 'CustomerStatement' },
   ),
   errors: ['range_invalid', 'range_too_long', 'reference_not_found'],
-  handle: ({ trx, params, query }) => readStatement(trx, params.customerId, query) as never,
+  handle: ({ trx, params, query, admission }) =>
+    readStatement(trx, params.customerId, query, admission.propertyIds) as never,
 })
 
 export const routes = [list, create, read, change, archive, restore, statement]

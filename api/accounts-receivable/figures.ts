@@ -81,7 +81,7 @@ const ageing = route({
   path: `${path}/ageing`,
   summary: 'Read open amounts by age on any date',
   description:
-    'Days after the due date; the day itself is not due. Invoices, receipts and schedules count as they were dated, so a past date never changes. `unbilled` and `availableReceipts` stand apart.',
+    'Days after the due date; the day itself is not due. Invoices, receipts and schedules count as they were dated, so a past date never changes. `unbilled` and `availableReceipts` stand apart; customers who have nothing else are rows, too, and money without an owner is one with a null key. For callers of some properties it is of these, and of what belongs to none.',
   access: can('read', 'Receivable'),
   query: Obj({
     ...PageQuery,
@@ -102,9 +102,9 @@ const ageing = route({
     { title: 'ReceivableAgeing' },
   ),
   errors: ['reference_not_found'],
-  handle: async ({ trx, query }) => {
+  handle: async ({ trx, query, admission: { propertyIds } }) => {
     const { page, limit, by = 'customer', ...filter } = query as typeof query & { page: number; limit: number }
-    const { rows, total, ...found } = await readAgeing(trx, { ...filter, by, page, limit })
+    const { rows, total, ...found } = await readAgeing(trx, { ...filter, propertyIds, by, page, limit })
     return { ...found, data: rows, meta: pageMeta(page, limit, total) }
   },
 })

@@ -127,7 +127,7 @@ const fromFolios = route({
   path: `${path}/receivables/from-folios`,
   summary: 'Bill open folios and unbilled stays as one invoice',
   description:
-    'Up to 200 of one customer, book and currency, all or none: folios that it pays and that owe something, and bills of stays that wait, by `receivableIds` or all that ended up to `unbilledUntil`. The folios are closed, the bills taken up.',
+    'Up to 200 of one customer, book and currency, all or none: folios that it pays and that owe something, and bills of stays that wait, by `receivableIds` or all that ended up to `unbilledUntil`. The folios are closed, the bills taken up. `issuedOn` is not before the business day of the folios, and not before the day on which a stay that waits ended.',
   access: can('bill', 'Receivable'),
   status: 201,
   body: Obj({

@@ -110,6 +110,7 @@ const create = accounts.create({
   errors: [
     'duplicate_code',
     'reference_not_found',
+    'account_not_usable',
     'ledger_account_taken',
     'ledger_account_not_cash',
     'cash_short',
@@ -156,6 +157,7 @@ const change = accounts.change({
     'invalid_transition',
     'duplicate_code',
     'reference_not_found',
+    'account_not_usable',
     'ledger_account_taken',
     'ledger_account_not_cash',
     'locked_field',

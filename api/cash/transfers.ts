@@ -229,7 +229,7 @@ const cancel = transfers.act('cancel', {
   action: 'update',
   summary: 'Cancel a transfer not sent, or undo a recorded one',
   description:
-    'The sides of a recorded transfer are turned today; that of a register in its session, while that is open.',
+    'The sides of a recorded transfer are turned today; with a register on one side on its business day, in its session, while that is open.',
   errors: [...bookingErrors, 'invalid_transition', 'in_use', 'already_reversed', 'movement_reconciled'],
   body: Obj({ reason: Reason }),
   example: { reason: 'The money was never moved' },

@@ -126,6 +126,10 @@ const meanings: Readonly<Record<string, string>> = {
   'Quote.schedule': 'What is to be paid when, in minor units',
   'Offer.nights': 'The price of each night, without taxes on top',
   'Payment.installments': 'In how many parts the card is charged',
+  'Supplier.bankDetails': 'Those to which money goes now; null while there are none, and while the first ones wait',
+  'Supplier.pendingBankDetails': 'Those that wait for a decision',
+  'Supplier.waitingBankDetails':
+    'Those approved last while they wait: from `usableFrom` on they take the place of those in use',
 }
 
 /** The meaning of a field where the schema `title` does not tell it itself; undefined where its name says enough. */

@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import { ageing, bookOf, bookToday, listedInstallments, ofHouses, statement, todayOf } from '../documents/index.ts'
 import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -88,35 +88,38 @@ export type AgeingFilter = Paging & {
   bookId?: string | undefined
   asOf?: string | undefined
   propertyId?: string | undefined
+  /** The houses of the caller; all unless given. */
+  propertyIds?: readonly string[] | null | undefined
   by: AgeingBy
 }
 
-/** The available amount of credit notes and advances on a day, by the same groups. */
-const creditsOn = (trx: Trx, values: object, by: AgeingBy) =>
-  sql<{ key: string | null; credits: number }>(
-    trx,
-    `select ${by === 'payee' ? 'd.payee_key' : by === 'property' ? 'd.property_id::text' : 'null::text'} as key,
-       sum(d.amount - coalesce(f.used, 0))::bigint as credits
-     from (select id from supplier_credit where tenant_id = :tenantId and book_id = :bookId and available > 0 and status = 'open'
-       union select supplier_credit_id from supplier_credit_fact where tenant_id = :tenantId and dated_on > cast(:asOf as date)) c
-     cross join lateral (select x.* from supplier_credit x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
-     left join lateral (select sum(f.amount) as used from supplier_credit_fact f
-       where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
-     where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
-       and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) group by 1`,
-    { tenantId: contextOf(trx).tenantId, ...values },
-  )
+/** SQL: the available amount of credit notes and advances on a day, by the same groups; they have no cost centre. */
+const creditsOn = (by: AgeingBy): string => `
+  select ${by === 'costCenter' ? 'null::text' : groups[by]} as key, d.amount - coalesce(f.used, 0) as credits
+  from (select id from supplier_credit where tenant_id = :tenantId and book_id = :bookId and available > 0 and status = 'open'
+    union select supplier_credit_id from supplier_credit_fact where tenant_id = :tenantId and dated_on > cast(:asOf as date)) c
+  cross join lateral (select x.* from supplier_credit x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
+  left join lateral (select sum(f.amount) as used from supplier_credit_fact f
+    where f.tenant_id = d.tenant_id and f.supplier_credit_id = d.id and f.dated_on <= cast(:asOf as date)) f on true
+  where d.tenant_id = :tenantId and d.book_id = :bookId and d.issued_on <= cast(:asOf as date)
+    and (cast(:propertyId as uuid) is null or d.property_id = cast(:propertyId as uuid)) and ${ofHouses('d')}`
 
 type Named = { key: string; name: string; supplierId: string | null }
-const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named[]> => {
+/** Payees by the first record of a kind that names them. */
+const payeesOf = (trx: Trx, record: 'payable' | 'supplier_credit', keys: readonly string[]): Promise<Named[]> =>
+  sql<Named>(
+    trx,
+    `select distinct on (p.payee_key) p.payee_key as key, p.supplier_id, coalesce(s.legal_name, p.payee_name) as name from ${record} p
+     left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id where p.tenant_id = ? and p.payee_key = any(?::text[]) order by p.payee_key, p.created_at`,
+    [contextOf(trx).tenantId, keys],
+  )
+const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named[]> => {
   const { tenantId } = contextOf(trx)
-  if (by === 'payee')
-    return sql<Named>(
-      trx,
-      `select distinct on (p.payee_key) p.payee_key as key, p.supplier_id, coalesce(s.legal_name, p.payee_name) as name from payable p
-       left join supplier s on s.tenant_id = p.tenant_id and s.id = p.supplier_id where p.tenant_id = ? and p.payee_key = any(?::text[]) order by p.payee_key, p.created_at`,
-      [tenantId, keys],
-    )
+  if (by === 'payee') {
+    const billed = await payeesOf(trx, 'payable', keys)
+    const others = keys.filter((key) => !billed.some((one) => one.key === key))
+    return others.length === 0 ? billed : [...billed, ...(await payeesOf(trx, 'supplier_credit', others))]
+  }
   const table = by === 'property' ? 'property' : 'cost_center'
   return sql<Named>(
     trx,
@@ -126,42 +129,42 @@ const namesOf = (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<Named
 }
 
 /** Open amounts on a day by age (R24): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
-export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+export const readAgeing = async (trx: Trx, { by, page, limit, propertyIds = null, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
-  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
-  const [found, credits] = await Promise.all([
-    ageing(trx, payableSide, { ...asked, by: groups[by], page, limit }),
-    creditsOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
-  ])
+  const found = await ageing(
+    trx,
+    payableSide,
+    { bookId: book.id, asOf, propertyId: filter.propertyId, propertyIds, by: groups[by], page, limit },
+    { names: ['credits'], text: creditsOn(by) },
+  )
   const names = await namesOf(
     trx,
     by,
     found.rows.flatMap(({ key }) => key ?? []),
   )
-  const creditOf = (key: string | null) => credits.find((one) => one.key === key)?.credits ?? 0
   return {
     asOf,
     currency: book.currency,
-    totals: { ...found.totals, credits: credits.reduce((sum, one) => sum + one.credits, 0) },
+    totals: found.totals,
     total: found.total,
-    rows: found.rows.map(({ key, ...buckets }) => {
+    rows: found.rows.map(({ key, ...amounts }) => {
       const named = names.find((one) => one.key === key)
       return {
-        ...buckets,
+        ...amounts,
         key: by === 'payee' && named?.supplierId === null ? null : key,
         name: named?.name ?? null,
-        credits: by === 'costCenter' ? 0 : creditOf(key),
       }
     }),
   }
 }
 
-/** The account of a supplier over days (R24). `credit`: owed more; `debit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+/** The account of a supplier over days (R24), as far as the houses of the caller go, null for all. `credit`: owed more; `debit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
 export const readStatement = async (
   trx: Trx,
   supplierId: string,
   { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+  propertyIds: readonly string[] | null,
 ) => {
   const found = await sqlOne<{ id: string }>(trx, `select id from supplier where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
@@ -171,7 +174,7 @@ export const readStatement = async (
   const book = await bookOf(trx, { bookId })
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
-  const made = await statement(trx, payableSide, { bookId: book.id, party: supplierId, from, to })
+  const made = await statement(trx, payableSide, { bookId: book.id, party: supplierId, propertyIds, from, to })
   return {
     ...made,
     bookId: book.id,

@@ -1,6 +1,6 @@
 import { notFound } from '../../config/errors.ts'
 import { addDays } from '../../config/time.ts'
-import { ageing, bookOf, bookToday, listedInstallments, statement, todayOf } from '../documents/index.ts'
+import { ageing, bookOf, bookToday, listedInstallments, ofHouses, statement, todayOf } from '../documents/index.ts'
 import type { InstallmentsAsked } from '../documents/index.ts'
 import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -85,10 +85,10 @@ export type AgeingFilter = Paging & {
   bookId?: string | undefined
   asOf?: string | undefined
   propertyId?: string | undefined
+  /** The houses of the caller; all unless given. */
+  propertyIds?: readonly string[] | null | undefined
   by: AgeingBy
 }
-
-type Beside = { key: string | null; unbilled: number; availableReceipts: number }
 
 /** SQL: receipts that may have had money left on a day. Those of payments never do: what their payment does not allocate is refunded there. */
 const perhapsAvailable = `select id from receipt where tenant_id = :tenantId and available > 0 and status = 'recorded'
@@ -104,33 +104,39 @@ const perhapsUnbilled = `select id from receivable where tenant_id = :tenantId a
   union select id from receivable where tenant_id = :tenantId and book_id = :bookId and status = 'void' and kind = 'stay' and number is null
     and voided_on > cast(:asOf as date)`
 
-type BesideAsked = { bookId: string; asOf: string; propertyId: string | null; customerId?: string }
-
-/** Bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer, where named. */
-const besideOn = (trx: Trx, { customerId, ...asked }: BesideAsked, by: AgeingBy): Promise<Beside[]> => {
-  const placed = (
-    record: string,
-  ) => `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))
-    and (cast(:customerId as uuid) is null or ${record}.customer_id = cast(:customerId as uuid))`
-  return sql<Beside>(
-    trx,
-    `select key, sum(unbilled)::bigint as unbilled, sum(available)::bigint as available_receipts from (
-       select ${groups[by]('d')} as key, d.total as unbilled, 0 as available from (${perhapsUnbilled}) c
-       cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
-       where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
-       union all
-       select ${groups[by]('r')}, 0, greatest(0, r.amount
-         - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
-         - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
-             and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0))
-       from (${perhapsAvailable}) c
-       cross join lateral (select x.* from receipt x where x.tenant_id = :tenantId and x.id = c.id offset 0) r
-       where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'
-         and (r.reversed_on is null or r.reversed_on > cast(:asOf as date)) and ${placed('r')}
-     ) x group by 1`,
-    { tenantId: contextOf(trx).tenantId, ...asked, customerId: customerId ?? null },
-  )
+/** SQL: bills of stays that waited, and money of receipts that was there, on a day; by the same groups. Of one customer (`:customerId`), where named. */
+const besideOn = (by: AgeingBy, ofCustomer = false): string => {
+  const placed = (record: string) =>
+    `${ofHouses(record)} and ${
+      ofCustomer
+        ? `${record}.customer_id = cast(:customerId as uuid)`
+        : `(cast(:propertyId as uuid) is null or ${record}.property_id = cast(:propertyId as uuid))`
+    }`
+  return `
+    select ${groups[by]('d')} as key, d.total as unbilled, 0 as available_receipts from (${perhapsUnbilled}) c
+    cross join lateral (select x.* from receivable x where x.tenant_id = :tenantId and x.id = c.id offset 0) d
+    where d.kind = 'stay' and d.issued_on <= cast(:asOf as date) and ${placed('d')}
+    union all
+    select ${groups[by]('r')}, 0, greatest(0, r.amount
+      - coalesce((select sum(a.cash) from receipt_allocation a where a.tenant_id = r.tenant_id and a.receipt_id = r.id and a.dated_on <= cast(:asOf as date)), 0)
+      - coalesce((select sum(f.amount) from receipt_refund f where f.tenant_id = r.tenant_id and f.receipt_id = r.id and f.requested_on <= cast(:asOf as date)
+          and not (f.status = 'failed' and f.ended_on <= cast(:asOf as date))), 0))
+    from (${perhapsAvailable}) c
+    cross join lateral (select x.* from receipt x where x.tenant_id = :tenantId and x.id = c.id offset 0) r
+    where r.book_id = :bookId and r.received_on <= cast(:asOf as date) and r.source_type <> 'payment'
+      and (r.reversed_on is null or r.reversed_on > cast(:asOf as date)) and ${placed('r')}`
 }
+
+/** The amounts beside what one customer owed on a day. */
+const besideOf = (
+  trx: Trx,
+  asked: { bookId: string; asOf: string; customerId: string; propertyIds: readonly string[] | null },
+) =>
+  sqlOne<{ unbilled: number; available: number }>(
+    trx,
+    `select coalesce(sum(x.unbilled), 0)::bigint as unbilled, coalesce(sum(x.available_receipts), 0)::bigint as available from (${besideOn('customer', true)}) x`,
+    { tenantId: contextOf(trx).tenantId, ...asked },
+  )
 
 const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise<{ key: string; name: string }[]> => {
   if (by === 'kind') return keys.map((key) => ({ key, name: key }))
@@ -143,42 +149,35 @@ const namesOf = async (trx: Trx, by: AgeingBy, keys: readonly string[]): Promise
 }
 
 /** Open amounts on a day by age (R21): one page of groups, and the totals of all. It reads dated facts, so that a past date never changes. */
-export const readAgeing = async (trx: Trx, { by, page, limit, ...filter }: AgeingFilter) => {
+export const readAgeing = async (trx: Trx, { by, page, limit, propertyIds = null, ...filter }: AgeingFilter) => {
   const book = await bookOf(trx, filter)
   const asOf = filter.asOf ?? todayOf(book)
-  const asked = { bookId: book.id, asOf, propertyId: filter.propertyId }
-  const [found, beside] = await Promise.all([
-    ageing(trx, receivableSide, { ...asked, by: groups[by]('d'), page, limit }),
-    besideOn(trx, { ...asked, propertyId: filter.propertyId ?? null }, by),
-  ])
+  const found = await ageing(
+    trx,
+    receivableSide,
+    { bookId: book.id, asOf, propertyId: filter.propertyId, propertyIds, by: groups[by]('d'), page, limit },
+    { names: ['unbilled', 'availableReceipts'], text: besideOn(by) },
+  )
   const names = await namesOf(
     trx,
     by,
     found.rows.flatMap(({ key }) => key ?? []),
   )
-  const total = (field: 'unbilled' | 'availableReceipts') => beside.reduce((sum, one) => sum + one[field], 0)
   return {
     asOf,
     currency: book.currency,
-    totals: { ...found.totals, unbilled: total('unbilled'), availableReceipts: total('availableReceipts') },
+    totals: found.totals,
     total: found.total,
-    rows: found.rows.map((row) => {
-      const own = beside.find(({ key }) => key === row.key)
-      return {
-        ...row,
-        name: names.find(({ key }) => key === row.key)?.name ?? null,
-        unbilled: own?.unbilled ?? 0,
-        availableReceipts: own?.availableReceipts ?? 0,
-      }
-    }),
+    rows: found.rows.map((row) => ({ ...row, name: names.find(({ key }) => key === row.key)?.name ?? null })),
   }
 }
 
-/** The account of a customer over days (R21). `debit`: owed more; `credit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
+/** The account of a customer over days (R21), as far as the houses of the caller go, null for all. `debit`: owed more; `credit`: owed less. 404; 400 `range_invalid`, `range_too_long`. */
 export const readStatement = async (
   trx: Trx,
   customerId: string,
   { bookId, ...days }: { bookId?: string | undefined; from?: string | undefined; to?: string | undefined },
+  propertyIds: readonly string[] | null,
 ) => {
   const found = await sqlOne<{ id: string }>(trx, `select id from customer where tenant_id = ? and id = ?`, [
     contextOf(trx).tenantId,
@@ -188,8 +187,8 @@ export const readStatement = async (
   const book = await bookOf(trx, { bookId })
   const to = days.to ?? todayOf(book)
   const from = days.from ?? addDays(to, -365)
-  const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, from, to })
-  const [beside] = await besideOn(trx, { bookId: book.id, asOf: to, propertyId: null, customerId }, 'customer')
+  const made = await statement(trx, receivableSide, { bookId: book.id, party: customerId, propertyIds, from, to })
+  const beside = await besideOf(trx, { bookId: book.id, asOf: to, customerId, propertyIds })
   return {
     ...made,
     bookId: book.id,
@@ -197,7 +196,7 @@ export const readStatement = async (
     from,
     to,
     unbilled: beside?.unbilled ?? 0,
-    available: beside?.availableReceipts ?? 0,
+    available: beside?.available ?? 0,
     entries: made.entries.map(({ raised, lowered, ...entry }) => ({ ...entry, debit: raised, credit: lowered })),
   }
 }

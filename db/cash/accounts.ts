@@ -15,6 +15,7 @@ import { CashAccount } from './models.ts'
 import type { AccountRecord } from './models.ts'
 import { recordMovement } from './movements.ts'
 import type { MatchRule } from './rules/match-rules.ts'
+import { checkMatchRules } from './statements/check-rules.ts'
 
 const moves = archivable('A cash account')
 const roles: Record<CashAccountKind, string> = {
@@ -160,7 +161,8 @@ const tell = (
 
 /**
  * Makes an account of money with its ledger account, and books what it holds. Answers its id.
- * 400 for fields of another kind; 409 `duplicate_code`; 422 `reference_not_found`, `ledger_account_taken`, `ledger_account_not_cash`, and what bookings throw.
+ * 400 for fields of another kind; 409 `duplicate_code`; 422 `reference_not_found`, `account_not_usable`, `ledger_account_taken`, `ledger_account_not_cash`, and
+ * what bookings throw.
  */
 export const createCashAccount = async (trx: Trx, given: NewCashAccount): Promise<string> => {
   checkFields(given.kind, given)
@@ -168,6 +170,7 @@ export const createCashAccount = async (trx: Trx, given: NewCashAccount): Promis
     throw invalid([{ field: 'propertyId', message: 'is required for a register' }])
   const place = await placeFor(trx, given)
   await checkSafe(trx, place.bookId, given.safeAccountId)
+  await checkMatchRules(trx, place, given.matchRules)
   const { holderName, holderDocument, opening, ledgerAccountId: _, ...fields } = given
   const id = randomUUID()
   const holder: Holder = { name: holderName ?? null, document: holderDocument ?? null }
@@ -215,6 +218,7 @@ export const changeCashAccount = async (trx: Trx, id: string, change: CashAccoun
   if (fieldsOf(change).length === 0) return
   checkFields(account.kind, change)
   await checkSafe(trx, account.bookId, change.safeAccountId)
+  await checkMatchRules(trx, account, change.matchRules)
   const { holderName, holderDocument, ledgerAccountId, ...fields } = change
   if (ledgerAccountId !== undefined && ledgerAccountId !== account.ledgerAccountId) {
     if (account.movementCount > 0)

@@ -244,21 +244,21 @@ const find = (trx: Trx, key: MovementKey) =>
       })
 
 /**
- * Books the other way round of a movement, today unless said; of a register on the open business day, in the session of the movement. The module whose
- * document it was turns its own posting.
+ * Books the other way round of a movement, today unless said; of a register on the open business day, in the session of the movement. `day` is one that the
+ * caller holds open, as that of the register on the other side of a transfer. The module whose document it was turns its own posting.
  *
  * Throws 404; 409 `already_reversed`, `cash_busy`; 422 `in_use` for a movement that is matched with the bank, `session_closed` once the session of the
  * register is counted, `cash_short`, and the errors of dates.
  */
 export const reverseMovement = async (
   trx: Trx,
-  { description, bookedOn, ...key }: MovementKey & { description: string; bookedOn?: string },
+  { description, bookedOn, day: given, ...key }: MovementKey & { description: string; bookedOn?: string; day?: string },
 ): Promise<BookedMovement> => {
   const found = await find(trx, key)
   if (!found) throw notFound('No such movement')
   if (found.kind === 'reversal') throw conflict('already_reversed', 'A reversal is not reversed')
   const account = await accountFacts(trx, found.cashAccountId)
-  const day = await dayOfBooking(trx, account, { bookedOn })
+  const day = given ?? (await dayOfBooking(trx, account, { bookedOn }))
   const id = randomUUID()
   const row = await busyAsCash(
     insertRow(trx, CashMovement, {

@@ -20,6 +20,7 @@ export {
 export type { PartyContacts, PartyContactsChange } from './parties.ts'
 export { installmentsText } from './installments/check.ts'
 export { ageing } from './installments/ageing.ts'
+export { ofHouses } from './installments/houses.ts'
 export { bookToday, dueWithin, listedInstallments, totalDue } from './installments/listed.ts'
 export type { InstallmentsAsked } from './installments/listed.ts'
 export {

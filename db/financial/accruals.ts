@@ -142,6 +142,13 @@ const refusePlace = async (trx: Trx, bookId: string, { propertyId, costCenterId 
   if (errors.length > 0) throw unprocessable('reference_not_found', 'The accrual names what is not there', errors)
 }
 
+/** Refuses months that no calendar here has: 400. */
+const refuseMonths = ({ firstMonth, months }: GivenAccrual): void => {
+  if (firstMonth < '1900-01') throw invalid([{ field: 'firstMonth', message: 'must be 1900-01 or later' }])
+  if (lastDay(`${firstMonth}-01`, months - 1) > '2200-12-31')
+    throw invalid([{ field: 'months', message: 'must end with 2200-12' }])
+}
+
 /** Spreads an amount over months (R22); months that are over are posted at once. */
 export const createAccrual = async (trx: Trx, given: GivenAccrual, scope: Condition): Promise<string> => {
   const book = await factsOfBook(trx, given.bookId)
@@ -150,6 +157,7 @@ export const createAccrual = async (trx: Trx, given: GivenAccrual, scope: Condit
     throw invalid([{ field: 'asset', message: 'belongs to kind depreciation, which needs it' }])
   if (asset && given.amount !== asset.cost - asset.residual)
     throw invalid([{ field: 'amount', message: `must be cost less residual value: ${asset.cost - asset.residual}` }])
+  refuseMonths(given)
   const accounts = await accountsFor(trx, book.id, given)
   await refusePlace(trx, book.id, given, scope)
   const firstMonth = `${given.firstMonth}-01`

@@ -23,6 +23,9 @@ export type BudgetCopy = { budgetId?: string | undefined; fiscalYearId?: string 
 
 type Amount = { accountId: string; costCenterId: string | null; number: number; amount: number }
 
+/** The largest amount of a line, in minor units. */
+const largest = 10_000_000_000_000
+
 /** Each amount with the percentage, half-up; the last month takes what is missing to that of the year (R37). */
 const raised = (amounts: readonly Amount[], rate: number): Amount[] => {
   const groups = new Map<string, Amount[]>()
@@ -80,7 +83,10 @@ export const copyLines = async (
            join fiscal_period p on p.tenant_id = l.tenant_id and p.id = l.period_id where l.tenant_id = ? and l.budget_id = ?`,
           [tenantId, budgetId],
         )
-  await writeLines(trx, budget, raised(amounts, rate))
+  const lines = raised(amounts, rate)
+  if (lines.some(({ amount }) => Math.abs(amount) > largest))
+    throw invalid([{ field: 'copy.rate', message: `makes a line of more than ${largest}` }])
+  await writeLines(trx, budget, lines)
 }
 
 /** Writes lines of a draft; an amount of 0 removes one. */

@@ -63,6 +63,8 @@ const knownOf = async (trx: Trx, bookId: string, lines: readonly DraftLine[]): P
          where t.tenant_id = :tenantId and t.book_id = :bookId and t.id = any(cast(:taxCodes as uuid[]))), '[]') as tax_codes,
        array(select 'guest ' || g.id from guest g where g.tenant_id = :tenantId and g.id = any(cast(:parties as uuid[]))
          union all select 'company ' || c.id from company c where c.tenant_id = :tenantId and c.id = any(cast(:parties as uuid[]))
+         union all select 'customer ' || c.id from customer c where c.tenant_id = :tenantId and c.id = any(cast(:parties as uuid[]))
+         union all select 'supplier ' || s.id from supplier s where s.tenant_id = :tenantId and s.id = any(cast(:parties as uuid[]))
          union all select 'book ' || b.id from book b where b.tenant_id = :tenantId and b.id = any(cast(:parties as uuid[])) and b.id <> :bookId) as parties`,
     {
       tenantId: contextOf(trx).tenantId,

@@ -172,7 +172,13 @@ describe('at its edges, what is owed', function () {
       bankDetails: { details: { keyType: 'email', key: 'outra@obra.example' } },
     })
     const decision = { version: pendingBankDetails.version, decision: 'approve' }
+    const shown = async () => {
+      const found = await a.good(a.finance, 'GET', `accounts-payable/suppliers/${supplierId}`)
+      return [found.bankDetails, found.waitingBankDetails, found.pendingBankDetails].map((one) => one?.version ?? null)
+    }
+    expect(await shown()).to.deep.equal([old, null, decision.version])
     await a.good(a.owner, 'POST', `accounts-payable/suppliers/${supplierId}/bank-details/approve`, decision)
+    expect(await shown(), 'approved, and waiting').to.deep.equal([old, decision.version, null])
     const listed = async () => {
       const { data } = await a.good(a.finance, 'GET', `accounts-payable/installments?supplierId=${supplierId}`)
       return (data as Parsed[]).map(({ payableBy, refusals }) => [payableBy, refusals])
@@ -199,6 +205,7 @@ describe('at its edges, what is owed', function () {
       `update supplier_bank_details set usable_from = now() where supplier_id = ? and number = ?`,
       [supplierId, pendingBankDetails.version],
     )
+    expect(await shown(), 'in use').to.deep.equal([decision.version, null, null])
     await sent(during)
     const { items } = await a.good(a.finance, 'GET', `${payments}/${during}`)
     expect(items[0]).to.deep.include({ status: 'failed' })

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
-import { closeSession, createTransfer, openSession, readSession, sessionsText } from '../../db/cash/index.ts'
+import {
+  cancelTransfer,
+  closeSession,
+  createTransfer,
+  openSession,
+  readSession,
+  sessionsText,
+} from '../../db/cash/index.ts'
 import { openBusinessDay } from '../../db/financial/index.ts'
 import { always } from '../../db/lib/conditions.ts'
 import { inTenant, sql, sqlOne } from '../../db/lib/connection.ts'
@@ -90,6 +97,38 @@ describe('transfers of a register', () => {
     expect(out).to.include({ cashAccountId: till.bankId, bookedOn: other.day, sessionId: null })
     expect(into).to.include({ bookedOn: other.day, sessionId: other.sessionId })
     expect(await refusal(move(till.bankId, other.registerId, { sentOn: till.today }))).to.equal('validation_failed')
+  })
+
+  for (const days of [-1, 1])
+    it(`with a bank are undone on the business day of the register, ${days} day from today`, async () => {
+      const other = await elsewhere(days)
+      const id = await move(till.bankId, other.registerId)
+      await as(till, till.cashier, (trx) => cancelTransfer(trx, id, { reason: 'Never moved', expected: null }))
+      const undone = await inTenant(till.tenantId, (trx) =>
+        sql<{ bookedOn: string }>(
+          trx,
+          `select booked_on from cash_movement where transfer_id = ? and kind = 'reversal'`,
+          [id],
+        ),
+      )
+      expect(undone).to.deep.equal([{ bookedOn: other.day }, { bookedOn: other.day }])
+      await post(till)
+      expect(await balanceOf(till, 'money_in_transit')).to.equal(0)
+      // Neither day has money between the two.
+      const between = await inTenant(till.tenantId, (trx) =>
+        sql(
+          trx,
+          `select l.posting_date from journal_line l join account a on a.tenant_id = l.tenant_id and a.id = l.account_id and a.role = 'money_in_transit'
+           group by 1 having sum(l.debit) <> sum(l.credit)`,
+        ),
+      )
+      expect(between).to.deep.equal([])
+    })
+
+  it('lose no more with their fee than one movement holds', async () => {
+    const safeId = await addAccount(till, { kind: 'safe' })
+    const big = { amount: 10_000_000_000_000, fee: 1 }
+    expect(await refusal(move(till.bankId, safeId, big))).to.equal('validation_failed')
   })
 
   it('as a drop at closing stand for themselves, and go to a safe alone', async () => {

@@ -48,7 +48,7 @@ type Source = { book: BookFacts; account: AccountFacts | null; credit: CreditRec
 
 const cashOf = ({ principal, interest, fine, discount }: ChosenItem) => principal + interest + fine - discount
 
-/** The source of the money, and its day. 400 for what does not fit the method. */
+/** The source of the money, and its day; that of a register, which is locked, is its business day. 400 for what does not fit the method. */
 const sourceOf = async (trx: Trx, given: NewPayment): Promise<Source> => {
   const { method, cashAccountId, creditId } = given
   const wanted = method === 'credit' ? 'creditId' : 'cashAccountId'
@@ -71,8 +71,14 @@ const sourceOf = async (trx: Trx, given: NewPayment): Promise<Source> => {
   }
   const account = await accountFacts(trx, cashAccountId ?? '')
   const book = await bookOf(trx, { bookId: account.bookId })
-  const payOn = given.payOn ?? todayOf(book)
-  if (method === 'manual') refuseFuture(book, payOn, 'payOn')
+  const day =
+    account.kind === 'register' && account.propertyId !== null ? await businessDay(trx, account.propertyId) : null
+  const payOn = given.payOn ?? day ?? todayOf(book)
+  if (day !== null && payOn !== day)
+    throw unprocessable('date_out_of_range', 'A register is booked on the open business day', [
+      { field: 'payOn', message: `must be ${day}` },
+    ])
+  if (method === 'manual') refuseFuture(book, payOn, 'payOn', day ?? '')
   else {
     const [first, last] = [todayOf(book), addDays(todayOf(book), 365)]
     if (payOn < first || payOn > last)
@@ -147,7 +153,6 @@ export const createPayment = async (
   { features, propertyIds }: Paying,
 ): Promise<string> => {
   const { book, account, credit: known, payOn } = await sourceOf(trx, given)
-  if (account?.kind === 'register' && account.propertyId !== null) await businessDay(trx, account.propertyId)
   const isPix = given.method === 'pix'
   const { items, refusals } = await chooseItems(trx, given, { book, isPix, features, propertyIds, lock: true })
   refuseItems(refusals, isPix)

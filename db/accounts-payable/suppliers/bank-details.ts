@@ -153,22 +153,35 @@ export const detailsInUse = (record: string, supplierId = `${record}.supplier_id
   `(select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = ${record}.tenant_id and d.supplier_id = ${supplierId} and d.status = 'approved'
      order by d.usable_from <= now() desc, d.number desc limit 1)`
 
-/** The bank details of a supplier that were approved last, and those that wait for a decision. */
-export const bankDetailsOf = async (
-  trx: Trx,
-  supplierId: string,
-): Promise<{ bankDetails: BankDetailsShown | null; pendingBankDetails: BankDetailsShown | null }> => {
-  const rows = await sql<Row>(
+export type BankDetailsOf = {
+  /** To which money goes now. */
+  bankDetails: BankDetailsShown | null
+  /** Those that wait for a decision. */
+  pendingBankDetails: BankDetailsShown | null
+  /** Those approved last, while they wait. */
+  waitingBankDetails: BankDetailsShown | null
+}
+
+/** The bank details of a supplier in use, those approved whose wait is not over, and those that wait for a decision. */
+export const bankDetailsOf = async (trx: Trx, supplierId: string): Promise<BankDetailsOf> => {
+  const rows = await sql<Row & { is: 'in_use' | 'waiting' | 'proposed' }>(
     trx,
-    `select distinct on (status) * from supplier_bank_details where tenant_id = ? and supplier_id = ? and status in ('approved', 'proposed')
-     order by status, number desc`,
+    `select distinct on ("is") * from (
+       select d.*, case when d.status = 'proposed' then 'proposed' when d.usable_from <= now() then 'in_use' else 'waiting' end as "is"
+       from supplier_bank_details d where d.tenant_id = ? and d.supplier_id = ? and d.status in ('approved', 'proposed')) x
+     order by "is", number desc`,
     [contextOf(trx).tenantId, supplierId],
   )
-  const one = async (status: Row['status']) => {
-    const row = rows.find((each) => each.status === status)
-    return row ? shown(trx, row) : null
+  const row = (is: 'in_use' | 'waiting' | 'proposed') => rows.find((each) => each.is === is)
+  const one = async (found: Row | undefined) => (found ? shown(trx, found) : null)
+  const [inUse, waiting] = [row('in_use'), row('waiting')]
+  // What was approved before those in use, and waits longer, never comes into use.
+  const isNext = waiting !== undefined && (inUse === undefined || waiting.number > inUse.number)
+  return {
+    bankDetails: await one(inUse),
+    pendingBankDetails: await one(row('proposed')),
+    waitingBankDetails: isNext ? await one(waiting) : null,
   }
-  return { bankDetails: await one('approved'), pendingBankDetails: await one('proposed') }
 }
 
 /** One version of bank details that was approved, with the name and number of its holder. Null where it is not usable. */

@@ -1,11 +1,12 @@
 import { conflict, invalid, unprocessable } from '../../../config/errors.ts'
 import { receivableCreated } from '../../../config/events/accounts-receivable.ts'
-import { refuseFuture, todayOf } from '../../documents/index.ts'
+import { refuseFuture, todayAfter } from '../../documents/index.ts'
 import type { BookFacts, Share } from '../../documents/index.ts'
 import { sum } from '../../lib/amounts.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { billFolios, lockFoliosToBill, refuseUnbillable } from '../../reservations/index.ts'
+import type { FolioToBill } from '../../reservations/index.ts'
 import { refuseCustomer, takeCredit } from '../credit.ts'
 import type { CreditOverride } from '../credit.ts'
 import { lockCustomer } from '../customers/customers.ts'
@@ -85,9 +86,29 @@ const bookOfParts = async (trx: Trx, ids: readonly string[], known: readonly Pla
   return book
 }
 
+/** The last day on which a part came to be owed: the business day of a folio, and the day on which a stay that waits ended. */
+const lastDayOf = (
+  folios: readonly Pick<FolioToBill, 'businessDate'>[],
+  unbilled: readonly Pick<ReceivableRecord, 'departedOn' | 'issuedOn'>[],
+): string =>
+  [
+    ...folios.map(({ businessDate }) => businessDate),
+    ...unbilled.map(({ departedOn, issuedOn }) => departedOn ?? issuedOn),
+  ]
+    .toSorted()
+    .at(-1) ?? ''
+
+/** 422 `date_out_of_range` for an invoice that is dated before what it bills was owed. */
+const refuseEarly = (issuedOn: string, lastOn: string): void => {
+  if (issuedOn < lastOn)
+    throw unprocessable('date_out_of_range', 'An invoice is not dated before what it bills', [
+      { field: 'issuedOn', message: `must be ${lastOn} or later` },
+    ])
+}
+
 /**
  * Bills folios and bills of stays that wait as one invoice, all or none (R4). 400 where none, or more than 200, are named; else the errors of `billStays`, and
- * 422 `reference_not_found`, `installments_not_equal`. Answers its id; null where `unbilledUntil` finds nothing and nothing else is named.
+ * 422 `reference_not_found`, `installments_not_equal`, `date_out_of_range`. Answers its id; null where `unbilledUntil` finds nothing and nothing else is named.
  */
 export const billFromFolios = async (trx: Trx, given: FromFolios): Promise<string | null> => {
   const folioIds = [...new Set(given.folioIds ?? [])]
@@ -116,8 +137,10 @@ export const billFromFolios = async (trx: Trx, given: FromFolios): Promise<strin
     payers.map(({ bookId, currency, timeZone }) => ({ id: bookId, currency, timeZone })),
   )
   refuseCustomer(customer, book.currency)
-  const issuedOn = given.issuedOn ?? todayOf(book)
-  refuseFuture(book, issuedOn, 'issuedOn')
+  const lastOn = lastDayOf(folios, unbilled)
+  const issuedOn = given.issuedOn ?? todayAfter(book, lastOn)
+  refuseFuture(book, issuedOn, 'issuedOn', lastOn)
+  refuseEarly(issuedOn, lastOn)
   const fresh = sum(folios.map(({ balance }) => balance))
   const overridden = await takeCredit(trx, customer, fresh, given.override)
   const parts = [

@@ -28,7 +28,7 @@ export const ruleFor = (
   const size = Math.abs(line.amount)
   const fits = ({ when }: MatchRule) =>
     (when.direction === 'any' || (when.direction === 'in') === line.amount > 0) &&
-    when.textContains.every((word) => words.includes(plainWords(word))) &&
+    when.textContains.every((word) => plainWords(word) !== '' && words.includes(plainWords(word))) &&
     size >= (when.amountFrom ?? 0) &&
     size <= (when.amountTo ?? Number.MAX_SAFE_INTEGER) &&
     (when.counterpartyDocument === undefined ||

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readBrCode } from '../../../config/br-code.ts'
+import { largestBooking } from '../../../config/cash.ts'
 import { forbidden, invalid, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { cashTransferRequested } from '../../../config/events/cash.ts'
@@ -81,6 +82,9 @@ const expectCashier = (from: AccountFacts, to: AccountFacts, ownOf: string | nul
 const createManual = async (trx: Trx, given: NewTransfer, { ownOf, judge }: Asked): Promise<string> => {
   refuse(given, ['payee', 'scheduledOn', 'accountId', 'costCenterId'], 'belongs to method pix')
   if (given.toAccountId === undefined) throw invalid([{ field: 'toAccountId', message: 'is required' }])
+  // The source loses both in one movement.
+  if (given.amount + (given.fee ?? 0) > largestBooking)
+    throw invalid([{ field: 'fee', message: `must come to at most ${largestBooking} with the amount` }])
   const from = await namedAccount(trx, given.fromAccountId, 'fromAccountId')
   const to = await goalOf(trx, from, given.toAccountId, 'toAccountId')
   for (const { propertyId } of [from, to]) judge({ propertyId })

@@ -74,7 +74,7 @@ export const confirmTransfer = async (
 
 type StandingLeg = { id: string; sourceSeq: number; sessionId: string | null; cashAccountId: string }
 
-/** Turns the sides of a recorded transfer that have happened. */
+/** Turns the sides of a recorded transfer that have happened: today, or on the business day of a register. */
 const undo = async (
   trx: Trx,
   transfer: TransferRecord,
@@ -93,12 +93,20 @@ const undo = async (
     trx,
     standing.map((leg) => leg.sessionId),
   )
+  // A side without a register goes with the business day of the one beside it, as it was booked.
+  const register = [accounts.from, accounts.to].find((one) => one?.kind === 'register')
+  const shared = register ? await dayOfBooking(trx, register, {}) : undefined
   const undone: { name: LegName; account: AccountFacts; day: string }[] = []
   for (const leg of standing.toSorted((a, b) => (a.cashAccountId < b.cashAccountId ? -1 : 1))) {
     const name = leg.sourceSeq === legs.out ? 'out' : 'in'
     const account = name === 'out' ? accounts.from : accounts.to
     if (!account) throw new Error(`transfer ${transfer.id} has no account`)
-    const { bookedOn } = await reverseMovement(trx, { movementId: leg.id, description: reason })
+    const day = account.kind === 'register' ? undefined : shared
+    const { bookedOn } = await reverseMovement(trx, {
+      movementId: leg.id,
+      description: reason,
+      ...(day === undefined ? {} : { day }),
+    })
     undone.push({ name, account, day: bookedOn })
   }
   for (const { name, account, day } of undone) await unpostLeg(trx, transfer, name, { account, day })

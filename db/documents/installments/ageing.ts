@@ -2,6 +2,7 @@ import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import type { Paging } from '../../lib/paging.ts'
 import type { Buckets } from '../rules/schedule.ts'
+import { ofHouses } from './houses.ts'
 import type { Side } from './side.ts'
 
 /**
@@ -48,46 +49,62 @@ const figures = [
   `coalesce(sum(o.open), 0)::bigint as total`,
 ].join(', ')
 
+const bucketNames = ['notDue', 'd1to30', 'd31to60', 'd61to90', 'over90', 'total'] as const
 export type AgeingRow = Buckets & { key: string | null }
 export type AgeingAsked = Paging & {
   bookId: string
   asOf: string
   propertyId?: string | undefined
+  /** The houses of the caller; null for all. */
+  propertyIds: readonly string[] | null
   /** SQL: what the rows are grouped by, of a document `d`. */
   by: string
 }
+/**
+ * Amounts that stand apart from the buckets on a day, such as credits: `text` selects `key` and an amount by each of `names`. Groups that have only such amounts are
+ * rows, too.
+ */
+export type Beside<Name extends string> = { names: readonly Name[]; text: string }
+
+const asColumn = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Open amounts on a day by age and group: one page of the groups, the largest first, and the totals of all. Amounts in minor units. */
-export const ageing = async (
+export const ageing = async <Name extends string>(
   trx: Trx,
   side: Side,
-  { bookId, asOf, propertyId, by, page, limit }: AgeingAsked,
-): Promise<{ totals: Buckets; total: number; rows: AgeingRow[] }> => {
-  const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null }
-  const found = await sql<AgeingRow & { groups: number; isTotal: boolean }>(
+  { bookId, asOf, propertyId, propertyIds, by, page, limit }: AgeingAsked,
+  beside: Beside<Name>,
+): Promise<{
+  totals: Buckets & Record<Name, number>
+  total: number
+  rows: (AgeingRow & Record<Name, number>)[]
+}> => {
+  type Amounts = Buckets & Record<Name, number>
+  const values = { tenantId: contextOf(trx).tenantId, bookId, asOf, propertyId: propertyId ?? null, propertyIds }
+  const columns = beside.names.map(asColumn)
+  const found = await sql<Amounts & { key: string | null; groups: number; isTotal: boolean }>(
     trx,
-    `with o as (${openOn(side, `d.property_id, ${by} as key`)}),
-     r as (select o.key, grouping(o.key) = 1 as is_total, ${figures} from o
-       where cast(:propertyId as uuid) is null or o.property_id = cast(:propertyId as uuid)
-       group by grouping sets ((o.key), ()))
+    `with o as (
+       select x.key, x.due_on, x.open, ${columns.map((name) => `0 as ${name}`).join(', ')} from (${openOn(side, `d.property_id, ${by} as key`)}) x
+       where (cast(:propertyId as uuid) is null or x.property_id = cast(:propertyId as uuid)) and ${ofHouses('x')}
+       union all
+       select x.key, null, 0, ${columns.map((name) => `x.${name}`).join(', ')} from (${beside.text}) x where ${columns.map((name) => `x.${name} <> 0`).join(' or ')}),
+     r as (select o.key, grouping(o.key) = 1 as is_total, ${figures}, ${columns.map((name) => `coalesce(sum(o.${name}), 0)::bigint as ${name}`).join(', ')}
+       from o group by grouping sets ((o.key), ()))
      select r.*, (select count(*) from r where not is_total)::int as groups from r
      order by is_total desc, total desc, key limit :most offset 0`,
     { ...values, most: page * limit + 1 },
   )
   const totals = found.find((row) => row.isTotal)
-  const rows = found.filter((row) => !row.isTotal).slice((page - 1) * limit)
-  const bucketsOf = ({ notDue, d1to30, d31to60, d61to90, over90, total }: Buckets): Buckets => ({
-    notDue,
-    d1to30,
-    d31to60,
-    d61to90,
-    over90,
-    total,
-  })
-  const none = { notDue: 0, d1to30: 0, d31to60: 0, d61to90: 0, over90: 0, total: 0 }
+  if (!totals) throw new Error('an ageing has no totals')
+  const amountsOf = (row: Amounts): Amounts =>
+    Object.fromEntries([...bucketNames, ...beside.names].map((name) => [name, row[name]])) as unknown as Amounts
   return {
-    totals: bucketsOf(totals ?? none),
-    total: totals?.groups ?? 0,
-    rows: rows.map((row) => ({ key: row.key, ...bucketsOf(row) })),
+    totals: amountsOf(totals),
+    total: totals.groups,
+    rows: found
+      .filter((row) => !row.isTotal)
+      .slice((page - 1) * limit)
+      .map((row) => ({ key: row.key, ...amountsOf(row) })),
   }
 }

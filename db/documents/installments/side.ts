@@ -18,6 +18,6 @@ export type Side = {
   factNumber: string
   /** SQL: facts `f` that a statement leaves out, since something beside says them. */
   untold?: string
-  /** Selects `on`, `type`, `id`, `number`, `raised` and `lowered` of what a statement says beside; `:tenantId`, `:bookId` and `:party` are bound. */
+  /** Selects `on`, `type`, `id`, `number`, `raised` and `lowered` of what a statement says beside; `:tenantId`, `:bookId`, `:party` and `:propertyIds` are bound. */
   beside?: string
 }

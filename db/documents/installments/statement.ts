@@ -3,6 +3,7 @@ import { daysBetween } from '../../../config/time.ts'
 import { contextOf, sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { openOn } from './ageing.ts'
+import { ofHouses } from './houses.ts'
 import type { Side } from './side.ts'
 
 export type StatementEntry = {
@@ -23,11 +24,11 @@ const mostEntries = 2_000
 /** All that moved what a party owes, or is owed: documents, their facts, and what the side has beside. */
 const entriesOf = ({ document, counted, since, party, named, factNumber, untold = 'false', beside }: Side): string => `
   select ${since} as "on", ${named.type} as type, d.id, ${named.number} as number, d.total as raised, cast(0 as bigint) as lowered, 0 as rank, d.created_at, cast(0 as bigint) as position
-  from ${document} d where d.tenant_id = :tenantId and d.book_id = :bookId and ${counted} and ${party} = :party
+  from ${document} d where d.tenant_id = :tenantId and d.book_id = :bookId and ${counted} and ${party} = :party and ${ofHouses('d')}
   union all
   select f.dated_on, f.type, f.source_id, ${factNumber}, greatest(-sum(f.amount), 0)::bigint, greatest(sum(f.amount), 0)::bigint, 1, min(f.created_at), min(f.position)
   from ${document}_fact f join ${document} d on d.tenant_id = f.tenant_id and d.id = f.${document}_id
-  where d.tenant_id = :tenantId and d.book_id = :bookId and ${counted} and ${party} = :party and not (${untold})
+  where d.tenant_id = :tenantId and d.book_id = :bookId and ${counted} and ${party} = :party and ${ofHouses('d')} and not (${untold})
   group by f.dated_on, f.type, f.source_id, f.tenant_id
   ${beside ? `union all select x."on", x.type, x.id, x.number, x.raised, x.lowered, 1, x.created_at, 0 from (${beside}) x` : ''}`
 
@@ -38,14 +39,20 @@ const refuseSpan = (from: string, to: string) => {
     throw invalid([{ field: 'to', message: `must be within ${mostDays} days of from` }], 'range_too_long')
 }
 
-/** The account of a party over days: what was owed before them, each entry with the balance after it, and what is open at their end. */
+/** The account of a party over days, as far as the caller's houses go: what was owed before them, each entry with the balance after it, and what is open at their end. */
 export const statement = async (
   trx: Trx,
   side: Side,
-  { bookId, party, from, to }: { bookId: string; party: string; from: string; to: string },
+  {
+    bookId,
+    party,
+    propertyIds,
+    from,
+    to,
+  }: { bookId: string; party: string; propertyIds: readonly string[] | null; from: string; to: string },
 ): Promise<{ opening: number; entries: StatementEntry[]; closing: number; open: OpenInstallment[] }> => {
   refuseSpan(from, to)
-  const values = { tenantId: contextOf(trx).tenantId, bookId, party, from, to, asOf: to }
+  const values = { tenantId: contextOf(trx).tenantId, bookId, party, propertyIds, from, to, asOf: to }
   const before = await sqlOne<{ balance: number }>(
     trx,
     `select coalesce(sum(e.raised - e.lowered), 0)::bigint as balance from (${entriesOf(side)}) e where e."on" < cast(:from as date)`,
@@ -68,8 +75,8 @@ export const statement = async (
   const open = await sql<OpenInstallment>(
     trx,
     `select o.installment_id, o.number, o.due_on, o.open
-     from (${openOn(side, `${side.named.number} as number, ${side.party} as party`)}) o
-     where o.party = :party order by o.due_on, o.seq, o.installment_id`,
+     from (${openOn(side, `${side.named.number} as number, ${side.party} as party, d.property_id`)}) o
+     where o.party = :party and ${ofHouses('o')} order by o.due_on, o.seq, o.installment_id`,
     values,
   )
   return { opening, entries, closing: balance, open }
