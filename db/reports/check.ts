@@ -8,6 +8,7 @@ import { daysAsked, houseOf, housesOf, housesOfOneCurrency } from './houses.ts'
 import { ledgerBook, rangeOf, refusePart } from './ledger-context.ts'
 import type { Asked, Sight } from './reading.ts'
 import { paceDays } from './operating/pace.ts'
+import { parametersOn } from './rules/schedule.ts'
 import { checkConsolidated } from './statements/consolidated.ts'
 
 const whole: ReadonlySet<ReportKey> = new Set(['balance_sheet', 'cash_flow', 'journal'])
@@ -74,4 +75,21 @@ export const checkedParameters = async (trx: Trx, key: ReportKey, given: Asked, 
   if (key === 'balance_sheet') return { ...given, bookId: book.id, asOf: given['asOf'] ?? book.today }
   const { from, to } = rangeOf(key, given, book, null)
   return { ...given, bookId: book.id, startDate: from, endDate: to }
+}
+
+/**
+ * Parameters of a schedule as they are on a day, with the days of their period. A report of one day that has not begun in its house yet, since the day before it is not
+ * closed, is of the open business day: its figures so far.
+ */
+export const parametersAt = async (
+  trx: Trx,
+  key: ReportKey,
+  { given, on, sight }: { given: Asked; on: string; sight: Sight },
+): Promise<Asked> => {
+  const known = new Set(Object.keys(reportOf(key).parameters))
+  const parameters = parametersOn(given, known, on)
+  const date = parameters['date'] as string | undefined
+  if (given['period'] === undefined || date === undefined || date > on) return parameters
+  const { openOn } = await houseOf(trx, key, parameters, sight)
+  return date > openOn ? { ...parameters, date: openOn } : parameters
 }
