@@ -4,7 +4,7 @@ import type { ReportKey } from '../../config/reports.ts'
 import { Obj } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import type { Trx } from '../lib/connection.ts'
-import { daysAsked, houseOf, housesOf, housesOfOneCurrency } from './houses.ts'
+import { daysAsked, houseOf, housesOf, housesOfOneCurrency, openDayOf } from './houses.ts'
 import { ledgerBook, rangeOf, refusePart } from './ledger-context.ts'
 import type { Asked, Sight } from './reading.ts'
 import { paceDays } from './operating/pace.ts'
@@ -33,6 +33,22 @@ const ofHouses =
     return { ...given, startDate: from, endDate: to }
   }
 
+/** Lists of houses, of a range or as they stand at the end of a day: the properties of several books may be named, as long as they have one currency. */
+const ofLists =
+  (key: ReportKey): Check =>
+  async (trx, given, sight) => {
+    const { parameters } = reportOf(key)
+    if ('startDate' in parameters) return checkDays(trx, key, given, sight)
+    const houses = await housesOfOneCurrency(trx, key, given, sight, null)
+    return 'asOf' in parameters ? { ...given, asOf: given['asOf'] ?? openDayOf(houses) } : given
+  }
+
+/** Debts of a book as they stand at the end of a day. */
+const ofDebts: Check = async (trx, given, sight) => {
+  const book = await ledgerBook(trx, given, sight)
+  return { ...given, bookId: book.id, asOf: given['asOf'] ?? book.today }
+}
+
 const operating: Partial<Record<ReportKey, Check>> = {
   occupancy: ofDays('occupancy'),
   production: ofDays('production'),
@@ -54,6 +70,13 @@ const operating: Partial<Record<ReportKey, Check>> = {
       )
     return { ...given, propertyId: house.id, date }
   },
+  open_folios: ofLists('open_folios'),
+  deposits_held: ofLists('deposits_held'),
+  payments_by_method: ofLists('payments_by_method'),
+  register_sessions: ofLists('register_sessions'),
+  stock_value: ofLists('stock_value'),
+  payables_ageing: ofDebts,
+  receivables_ageing: ofDebts,
   forecast: async (trx, given, sight) => ({ ...given, propertyId: (await houseOf(trx, 'forecast', given, sight)).id }),
 }
 
