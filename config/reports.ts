@@ -229,7 +229,7 @@ const declared = [
     parameters: { ...operating, ...days, locationId: Opt(Uuid), by: Opt(OneOf([...stockViews])) },
     atOnce: true,
     mostDays: threeYears,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'financial_overview',

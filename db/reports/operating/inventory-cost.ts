@@ -55,7 +55,7 @@ const columns: Record<string, ColumnKind> = {
   closing: 'amount', theoretical: 'amount', actual: 'amount', variance: 'amount', revenue: 'amount', costRate: 'ratio',
 } // prettier-ignore
 
-const keys: Record<By, string> = { group: 'c.expense_group', location: 'l.location_id', outlet: 'u.outlet_id' }
+const keys: Record<By, string> = { group: 'c.expense_group', location: 'l.location_id', outlet: 'w.outlet_id' }
 
 const inPlaces = `p.tenant_id = :tenantId and p.property_id = any(cast(:houses as uuid[]))
   and (cast(:locationId as uuid) is null or p.id = cast(:locationId as uuid))`
@@ -94,7 +94,12 @@ const openingsOf = async (
   return rows.map((row) => ({ ...none, ...row }))
 }
 
-/** Values of stock lines of a range by what moved them. A reversal counts as what it reverses, with the other sign. */
+const isUse = `k.kind in ('consumption', 'shortage')`
+
+/**
+ * Values of stock lines of a range by what moved them. A reversal counts as what it reverses, with the other sign. What was used before it had come is used on the day
+ * on which it came, in the way in which its posting says that it was.
+ */
 const valuesOf = (
   trx: Trx,
   houses: readonly House[],
@@ -109,20 +114,25 @@ const valuesOf = (
        0 as opening,
        ${valued(`k.kind in ('opening', 'receipt')`)} as receipts, ${valued(`k.kind = 'production'`)} as produced,
        ${valued(`k.kind = 'transfer' and l.quantity > 0`)} as transfers_in, ${valued(`k.kind = 'transfer' and l.quantity < 0`, '-')} as transfers_out,
-       ${valued(`k.kind in ('count', 'shortage')`)} as adjustments, ${valued(`k.kind = 'consumption'`, '-')} as used,
-       ${valued(`u.kind in ('sale', 'minibar', 'meal', 'kit')`, '-')} as theoretical,
-       ${valued(`k.kind = 'consumption' and coalesce(u.kind, '') not in ('sale', 'minibar', 'meal', 'kit')`, '-')} as other_use,
-       ${valued(`k.kind in ('count', 'shortage')`, '-')} as count_losses
+       ${valued(`k.kind = 'count'`)} as adjustments, ${valued(isUse, '-')} as used,
+       ${valued(`w.kind in ('sale', 'minibar', 'meal', 'kit')`, '-')} as theoretical,
+       ${valued(`${isUse} and coalesce(w.kind, '') not in ('sale', 'minibar', 'meal', 'kit')`, '-')} as other_use,
+       ${valued(`k.kind = 'count'`, '-')} as count_losses
      from inventory_location p
      join inventory_movement_line l on l.tenant_id = p.tenant_id and l.location_id = p.id and l.occurred_on between cast(:from as date) and cast(:to as date)
      join inventory_movement m on m.tenant_id = l.tenant_id and m.id = l.movement_id
      left join inventory_movement o on o.tenant_id = m.tenant_id and o.id = m.reverses_id
      cross join lateral (select coalesce(o.kind, m.kind) as kind, coalesce(o.id, m.id) as id) k
      left join inventory_consumption u on u.tenant_id = m.tenant_id and u.movement_id = k.id
+     left join lateral (select case e.event when 'inventory.stock_wasted' then 'waste' else e.payload #>> '{context,consumption}' end as kind,
+         cast(e.payload #>> '{context,outletId}' as uuid) as outlet_id
+       from posting_event e where k.kind = 'shortage' and e.tenant_id = m.tenant_id and e.source_id = m.id
+         and e.event in ('inventory.stock_consumed', 'inventory.stock_wasted') order by e.source_seq limit 1) s on true
+     cross join lateral (select coalesce(u.kind, s.kind) as kind, coalesce(u.outlet_id, s.outlet_id) as outlet_id) w
      join inventory_item i on i.tenant_id = l.tenant_id and i.id = l.item_id
      join inventory_category c on c.tenant_id = i.tenant_id and c.id = i.category_id
      where ${inPlaces}
-       ${by === 'outlet' ? `and u.id is not null` : ''}
+       ${by === 'outlet' ? `and ${isUse}` : ''}
      group by 1, 2`,
     { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to, locationId },
   )
