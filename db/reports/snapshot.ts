@@ -1,6 +1,7 @@
 import { contextOf, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { owedToAgency } from '../reservations/index.ts'
+import { isOwnTax } from './stays.ts'
 
 const inHouse = `r.status = 'checked_in'`
 
@@ -164,7 +165,7 @@ export const dayTotals = async (
     trx,
     `with line as (
        select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.receipt_id, l.tax_rule_id,
-         l.kind = 'adjustment' and l.category = 'tax' and l.source_type = 'adjustment' and l.source_key = '' as is_own_tax
+         ${isOwnTax} as is_own_tax
        from folio_line l
        where l.tenant_id = cast(:tenantId as uuid) and l.property_id = :propertyId and l.business_date = cast(:date as date))
      select jsonb_build_object(
@@ -177,7 +178,7 @@ export const dayTotals = async (
             select t ->> 'code' as code, (t ->> 'included')::boolean as included, (t ->> 'amount')::bigint * case when line.amount < 0 then -1 else 1 end as amount
             from line cross join lateral jsonb_array_elements(line.taxes) t
             union all
-            -- A tax of a fixed amount is adjusted by a line of its own, which no charge names.
+            -- Taxes that no charge tells of.
             select r.code, false, line.amount from line join tax_rule r on r.tenant_id = cast(:tenantId as uuid) and r.id = line.tax_rule_id where line.is_own_tax) y
           group by 1, 2) x),
        'payments', (select coalesce(jsonb_agg(x order by x.method, x.kind), '[]') from
