@@ -67,18 +67,13 @@ export const isOwnTax = `l.category = 'tax' and l.tax_rule_id is not null and (l
 
 /** Base and tax of prices by rule, from the folio lines of days. */
 export const priceTaxesOf = (days: string) => `
-  select w.property_id, w.date, w.code, w.rule, sum(w.base) as base, sum(w.tax) as tax
-  from (
-    select l.property_id, l.business_date as date, t ->> 'code' as code, coalesce(t ->> 'taxRuleId', '') as rule, l.amount as base,
-      cast(t ->> 'amount' as bigint) * sign(l.amount) as tax
-    from ${days} d
-    join folio_line l on l.tenant_id = :tenantId and l.property_id = d.property_id and l.business_date = d.date and l.kind in ('charge', 'fee', 'adjustment')
-    cross join lateral jsonb_array_elements(l.taxes) t
+  select l.property_id, l.business_date as date, w.code, w.rule, sum(w.base) as base, sum(w.tax) as tax
+  from ${days} d
+  join folio_line l on l.tenant_id = :tenantId and l.property_id = d.property_id and l.business_date = d.date and l.kind in ('charge', 'fee', 'adjustment')
+  cross join lateral (
+    select t ->> 'code', coalesce(t ->> 'taxRuleId', ''), l.amount, cast(t ->> 'amount' as bigint) * sign(l.amount) from jsonb_array_elements(l.taxes) t
     union all
-    select l.property_id, l.business_date, x.code, cast(x.id as text), 0, l.amount
-    from ${days} d
-    join folio_line l on l.tenant_id = :tenantId and l.property_id = d.property_id and l.business_date = d.date and ${isOwnTax}
-    join tax_rule x on x.tenant_id = l.tenant_id and x.id = l.tax_rule_id) w
+    select x.code, cast(x.id as text), 0, l.amount from tax_rule x where ${isOwnTax} and x.tenant_id = l.tenant_id and x.id = l.tax_rule_id) w (code, rule, base, tax)
   group by 1, 2, 3, 4`
 
 export const staySums = ['arrivals', 'cancelled', 'no_shows', 'lead_days', 'departed', 'departed_nights']
