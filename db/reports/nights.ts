@@ -68,7 +68,7 @@ const onTheBooks = ({ live }: Columns) => `
     r.adults, cardinality(r.children_ages),
     case when n.status = 'waived' or c.is_told then 0 else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end,
     case when n.status = 'waived' or c.is_told then 0 else (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.taxes) x where (x ->> 'included')::boolean) end,
-    case when c.is_told then 0 else coalesce(n.commission, 0) end, 0, case when u.units > 0 then r.booking_id end
+    case when n.status = 'waived' or c.is_told then 0 else coalesce(n.commission, 0) end, 0, case when u.units > 0 then r.booking_id end
   from house h
   join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status in ('confirmed', 'checked_in', 'checked_out')
     and r.arrival <= cast(:to as date) and r.departure > greatest(h.open_on, cast(:from as date))

@@ -50,20 +50,22 @@ const lineFacts = `
   on conflict do nothing`
 
 /**
- * Nights that cost nothing have no line, and are slept all the same. So is a night that was charged on a day before its own, by a departure while the business day was
+ * Nights that cost nothing have no line, and are slept all the same; so are those that the fee of a no-show has paid, where its guest came after all. So is a night that was charged on a day before its own, by a departure while the business day was
  * behind the calendar: its revenue and commission are of that day, and its unit-night is of its own.
  */
 const freeFacts = `
   insert into night_fact ${columns}
   select r.property_id, n.date, n.date, r.id, 'night', 'reservation_night', md5(n.reservation_id || ' ' || n.date)::uuid, ${dimensions},
-    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, case when c.charged_on is null then coalesce(n.commission, 0) else 0 end
+    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, case when c.charged_on is null and n.status = 'charged' then coalesce(n.commission, 0) else 0 end
   from reservation r
-  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status = 'charged'
+  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status in ('charged', 'waived')
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   left join lateral (select max(l.business_date) as charged_on from folio_line l where l.tenant_id = n.tenant_id and l.source_type = 'reservation_night'
     and l.source_id = n.reservation_id and l.source_key = n.date || ':room') c on true
   where r.property_id = :propertyId and r.arrival <= cast(:date as date) and r.departure > cast(:date as date)
     and (c.charged_on is null or c.charged_on < cast(:date as date))
+    and (n.status = 'charged' or r.status in ('checked_in', 'checked_out') and r.check_in_business_date <= cast(:date as date)
+      and (r.check_out_business_date is null or r.check_out_business_date > cast(:date as date)))
   on conflict do nothing`
 
 /** Commission of an agency is owed from the day on which the guests leave (R43): one fact of the stay, without a night. A departure is taken back on its own day alone. */
