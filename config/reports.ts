@@ -153,7 +153,7 @@ const declared = [
     subject: 'FinancialReport',
     parameters: { ...book, ...days, ...house, by: Opt(OneOf(['period', 'property'])) },
     atOnce: true,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'hotel_ledgers',
@@ -211,7 +211,7 @@ const declared = [
     subject: 'OperationalReport',
     parameters: { ...house, date: Opt(Day) },
     atOnce: true,
-    formulaVersion: 2,
+    formulaVersion: 3,
   },
   {
     key: 'housekeeping',
@@ -229,7 +229,7 @@ const declared = [
     parameters: { ...operating, ...days, locationId: Opt(Uuid), by: Opt(OneOf([...stockViews])) },
     atOnce: true,
     mostDays: threeYears,
-    formulaVersion: 1,
+    formulaVersion: 2,
   },
   {
     key: 'financial_overview',

@@ -1927,6 +1927,15 @@ export interface InventoryStockRow {
   lastCostAt: Date | null
 }
 
+export interface InventoryStockMonthRow {
+  tenantId: string
+  id: string
+  locationId: string
+  itemId: string
+  month: string
+  value: number
+}
+
 export interface InventoryUseRow {
   tenantId: string
   id: string
@@ -5197,6 +5206,7 @@ export interface Rows {
   inventory_set: InventorySetRow
   inventory_shortage: InventoryShortageRow
   inventory_stock: InventoryStockRow
+  inventory_stock_month: InventoryStockMonthRow
   inventory_use: InventoryUseRow
   invoice_payment: InvoicePaymentRow
   issue: IssueRow
@@ -6146,6 +6156,13 @@ export const tables = {
     documents: [],
     filled: ['tenantId', 'id', 'quantity', 'value', 'lastSeq'],
     nullable: ['lowSince', 'lastCountedAt', 'lastCountedOn', 'lastCostValue', 'lastCostQuantity', 'lastCostAt'],
+    computed: [],
+  },
+  inventory_stock_month: {
+    fields: ['tenantId', 'id', 'locationId', 'itemId', 'month', 'value'],
+    documents: [],
+    filled: ['tenantId', 'id'],
+    nullable: [],
     computed: [],
   },
   inventory_use: {

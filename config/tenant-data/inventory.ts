@@ -25,6 +25,6 @@ export const inventoryData = [
     'pos_settlement',
   ),
   ...inner('versions of sets', 'inventory_set'),
-  ...inner('sums of what movements say', 'inventory_use'),
+  ...inner('sums of what movements say', 'inventory_use', 'inventory_stock_month'),
   ...inner('last numbers of orders', 'pos_order_number'),
 ]

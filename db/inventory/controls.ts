@@ -36,11 +36,13 @@ export const inventoryChecklist: ItemDeclaration = {
     where c.tenant_id = :tenantId and c.status = 'open' and cast(c.created_at at time zone p.timezone as date) <= cast(:to as date)`,
 }
 
-/** Stock whose quantity or value is not the sum of its lines: for the integrity checks of the book of its property. */
+/** Stock whose quantity or value, or the value of its months, is not the sum of its lines: for the integrity checks of the book of its property. */
 export const stockSumsText = (): string => `
-  select s.item_id, s.location_id, s.quantity, l.quantity as by_lines, s.value, l.value as value_of_lines from inventory_stock s
+  select s.item_id, s.location_id, s.quantity, l.quantity as by_lines, s.value, l.value as value_of_lines, m.value as value_of_months from inventory_stock s
   join inventory_location k on k.tenant_id = s.tenant_id and k.id = s.location_id
   join property p on p.tenant_id = k.tenant_id and p.id = k.property_id and p.book_id = :bookId
   cross join lateral (select coalesce(sum(m.quantity), 0) as quantity, coalesce(sum(m.value), 0) as value from inventory_movement_line m
     where m.tenant_id = s.tenant_id and m.location_id = s.location_id and m.item_id = s.item_id) l
-  where s.tenant_id = :tenantId and (s.quantity, s.value) is distinct from (l.quantity, l.value)`
+  left join (select m.location_id, m.item_id, sum(m.value) as value from inventory_stock_month m where m.tenant_id = :tenantId group by 1, 2) m
+    on m.location_id = s.location_id and m.item_id = s.item_id
+  where s.tenant_id = :tenantId and (s.quantity, s.value, coalesce(m.value, 0)) is distinct from (l.quantity, l.value, l.value)`

@@ -4,10 +4,11 @@ import type { ReportKey } from '../../config/reports.ts'
 import { Obj } from '../../config/schema.ts'
 import { compile } from '../../config/validator.ts'
 import type { Trx } from '../lib/connection.ts'
-import { daysAsked, houseOf, housesOf, housesOfOneCurrency } from './houses.ts'
+import { daysAsked, houseOf, housesOf, housesOfOneCurrency, openDayOf } from './houses.ts'
 import { ledgerBook, rangeOf, refusePart } from './ledger-context.ts'
 import type { Asked, Sight } from './reading.ts'
 import { paceDays } from './operating/pace.ts'
+import { parametersOn } from './rules/schedule.ts'
 import { checkConsolidated } from './statements/consolidated.ts'
 
 const whole: ReadonlySet<ReportKey> = new Set(['balance_sheet', 'cash_flow', 'journal'])
@@ -32,6 +33,22 @@ const ofHouses =
     return { ...given, startDate: from, endDate: to }
   }
 
+/** Lists of houses, of a range or as they stand at the end of a day: the properties of several books may be named, as long as they have one currency. */
+const ofLists =
+  (key: ReportKey): Check =>
+  async (trx, given, sight) => {
+    const { parameters } = reportOf(key)
+    if ('startDate' in parameters) return checkDays(trx, key, given, sight)
+    const houses = await housesOfOneCurrency(trx, key, given, sight, null)
+    return 'asOf' in parameters ? { ...given, asOf: given['asOf'] ?? openDayOf(houses) } : given
+  }
+
+/** Debts of a book as they stand at the end of a day. */
+const ofDebts: Check = async (trx, given, sight) => {
+  const book = await ledgerBook(trx, given, sight)
+  return { ...given, bookId: book.id, asOf: given['asOf'] ?? book.today }
+}
+
 const operating: Partial<Record<ReportKey, Check>> = {
   occupancy: ofDays('occupancy'),
   production: ofDays('production'),
@@ -53,6 +70,13 @@ const operating: Partial<Record<ReportKey, Check>> = {
       )
     return { ...given, propertyId: house.id, date }
   },
+  open_folios: ofLists('open_folios'),
+  deposits_held: ofLists('deposits_held'),
+  payments_by_method: ofLists('payments_by_method'),
+  register_sessions: ofLists('register_sessions'),
+  stock_value: ofLists('stock_value'),
+  payables_ageing: ofDebts,
+  receivables_ageing: ofDebts,
   forecast: async (trx, given, sight) => ({ ...given, propertyId: (await houseOf(trx, 'forecast', given, sight)).id }),
 }
 
@@ -74,4 +98,21 @@ export const checkedParameters = async (trx: Trx, key: ReportKey, given: Asked, 
   if (key === 'balance_sheet') return { ...given, bookId: book.id, asOf: given['asOf'] ?? book.today }
   const { from, to } = rangeOf(key, given, book, null)
   return { ...given, bookId: book.id, startDate: from, endDate: to }
+}
+
+/**
+ * Parameters of a schedule as they are on a day, with the days of their period. A report of one day that has not begun in its house yet, since the day before it is not
+ * closed, is of the open business day: its figures so far.
+ */
+export const parametersAt = async (
+  trx: Trx,
+  key: ReportKey,
+  { given, on, sight }: { given: Asked; on: string; sight: Sight },
+): Promise<Asked> => {
+  const known = new Set(Object.keys(reportOf(key).parameters))
+  const parameters = parametersOn(given, known, on)
+  const date = parameters['date'] as string | undefined
+  if (given['period'] === undefined || date === undefined || date > on) return parameters
+  const { openOn } = await houseOf(trx, key, parameters, sight)
+  return date > openOn ? { ...parameters, date: openOn } : parameters
 }

@@ -68,7 +68,7 @@ const onTheBooks = ({ live }: Columns) => `
     r.adults, cardinality(r.children_ages),
     case when n.status = 'waived' or c.is_told then 0 else n.amount - (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.components) x) end,
     case when n.status = 'waived' or c.is_told then 0 else (select coalesce(sum((x ->> 'amount')::bigint), 0) from jsonb_array_elements(n.taxes) x where (x ->> 'included')::boolean) end,
-    case when c.is_told then 0 else coalesce(n.commission, 0) end, 0, case when u.units > 0 then r.booking_id end
+    case when n.status = 'waived' or c.is_told then 0 else coalesce(n.commission, 0) end, 0, case when u.units > 0 then r.booking_id end
   from house h
   join reservation r on r.tenant_id = :tenantId and r.property_id = h.id and r.status in ('confirmed', 'checked_in', 'checked_out')
     and r.arrival <= cast(:to as date) and r.departure > greatest(h.open_on, cast(:from as date))
@@ -136,6 +136,31 @@ export const bookedNightsBy = (
      from sums s left join fresh f on f.key is not distinct from s.key`,
     bound(trx, of, range),
   )
+
+/** Bookings with a night of any key but these, each once, though its nights are of several of them. Null is a key, too. */
+export const bookingsBeside = async (
+  trx: Trx,
+  of: readonly House[],
+  range: Range,
+  { by, keys }: { by: Exclude<Dimension, 'date'>; keys: readonly (string | null)[] },
+): Promise<number> => {
+  const [row] = await sql<{ bookings: number }>(
+    trx,
+    `with ${houses},
+     night (key, sold, complimentary, house_use, adults, children, room_revenue, included_tax, commission, bookings, booking_id) as (
+       ${onTheBooks(columns[by])})
+     select cast(count(*) as bigint) as bookings from (
+       select n.booking_id from night n where n.booking_id is not null and coalesce(n.key, '') <> all(cast(:keys as text[]))
+       union
+       select r.booking_id from house h
+       join night_fact f on f.tenant_id = :tenantId and f.property_id = h.id and f.unit_nights > 0 and f.business_date >= cast(:from as date)
+         and f.business_date < least(h.open_on, cast(:to as date) + 1)
+       join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
+       where coalesce(${columns[by].fact}::text, '') <> all(cast(:keys as text[]))) b`,
+    { ...bound(trx, of, range), keys: keys.map((key) => key ?? '') },
+  )
+  return row?.bookings ?? 0
+}
 
 /** Units that there were, or are, to sell on each day. Beds count one by one where beds are units. */
 export const capacityBy = (

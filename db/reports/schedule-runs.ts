@@ -5,9 +5,10 @@ import { contextOf, sql, sqlOne } from '../lib/connection.ts'
 import type { PlatformTrx, Trx } from '../lib/connection.ts'
 import { changeRow } from '../lib/records.ts'
 import { mailUser } from '../ocp/index.ts'
+import { parametersAt } from './check.ts'
 import { ReportSchedule } from './models.ts'
 import { rightsOf } from './rights.ts'
-import { nextSlot, parametersOn } from './rules/schedule.ts'
+import { nextSlot } from './rules/schedule.ts'
 import type { Clock } from './rules/schedule.ts'
 import { startRun } from './runs.ts'
 import { countFailure, disableSchedule } from './schedule-failures.ts'
@@ -51,13 +52,13 @@ const closedSlot = async (trx: Trx, { propertyId, closedOn }: Schedule): Promise
 
 const make = async (trx: Trx, schedule: Schedule, { key, on }: Slot): Promise<string | null> => {
   const { id, report, format, locale, ownerId } = schedule
-  const { subject, parameters: known } = reportOf(report)
+  const { subject } = reportOf(report)
   const { sight, refusal } = await rightsOf(trx, { callerId: ownerId, byKey: false, subject })
   if (refusal !== null) {
     await disableSchedule(trx, schedule, refusal)
     return null
   }
-  const parameters = parametersOn(schedule.parameters, new Set(Object.keys(known)), on)
+  const parameters = await parametersAt(trx, report, { given: schedule.parameters, on, sight })
   const caller = { id: ownerId, isKey: false }
   return startRun(trx, { report, parameters, format, locale, caller, sight, schedule: { id, slot: key } })
 }

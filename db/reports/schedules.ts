@@ -11,11 +11,11 @@ import type { Trx } from '../lib/connection.ts'
 import { emit } from '../lib/events.ts'
 import { equal, pageOf } from '../lib/lists.ts'
 import { changeRow, insertRow, readRow } from '../lib/records.ts'
-import { checkedParameters } from './check.ts'
+import { checkedParameters, parametersAt } from './check.ts'
 import { ReportSchedule } from './models.ts'
 import type { Asked } from './reading.ts'
 import { rightsOf } from './rights.ts'
-import { nextSlot, parametersOn, periods } from './rules/schedule.ts'
+import { nextSlot, periods } from './rules/schedule.ts'
 import type { Clock, Trigger } from './rules/schedule.ts'
 
 const most = 100
@@ -135,12 +135,7 @@ const checkSchedule = async (
       { field: 'trigger.propertyId', message: 'is outside the properties of the owner' },
     ])
   const today = trigger.type === 'clock' ? todayIn(trigger.timeZone) : await dayOf(trx, trigger.propertyId)
-  await checkedParameters(
-    trx,
-    report,
-    parametersOn(parameters, new Set(Object.keys(reportOf(report).parameters)), today),
-    sight,
-  )
+  await checkedParameters(trx, report, await parametersAt(trx, report, { given: parameters, on: today, sight }), sight)
 }
 
 /** The next run: by the clock, or after the next close of a day. Days that are closed already are not made up for. */

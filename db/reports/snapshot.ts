@@ -1,6 +1,7 @@
 import { contextOf, prepared, preparedOne, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { owedToAgency } from '../reservations/index.ts'
+import { isOwnTax } from './stays.ts'
 
 const inHouse = `r.status = 'checked_in'`
 
@@ -49,20 +50,22 @@ const lineFacts = `
   on conflict do nothing`
 
 /**
- * Nights that cost nothing have no line, and are slept all the same. So is a night that was charged on a day before its own, by a departure while the business day was
+ * Nights that cost nothing have no line, and are slept all the same; so are those that the fee of a no-show has paid, where its guest came after all. So is a night that was charged on a day before its own, by a departure while the business day was
  * behind the calendar: its revenue and commission are of that day, and its unit-night is of its own.
  */
 const freeFacts = `
   insert into night_fact ${columns}
   select r.property_id, n.date, n.date, r.id, 'night', 'reservation_night', md5(n.reservation_id || ' ' || n.date)::uuid, ${dimensions},
-    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, case when c.charged_on is null then coalesce(n.commission, 0) else 0 end
+    ${unitsOf('n.unit_type_id')}, r.adults, cardinality(r.children_ages), ${free}, 0, 0, case when c.charged_on is null and n.status = 'charged' then coalesce(n.commission, 0) else 0 end
   from reservation r
-  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status = 'charged'
+  join reservation_night n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.date = cast(:date as date) and n.status in ('charged', 'waived')
   join booking b on b.tenant_id = r.tenant_id and b.id = r.booking_id
   left join lateral (select max(l.business_date) as charged_on from folio_line l where l.tenant_id = n.tenant_id and l.source_type = 'reservation_night'
     and l.source_id = n.reservation_id and l.source_key = n.date || ':room') c on true
   where r.property_id = :propertyId and r.arrival <= cast(:date as date) and r.departure > cast(:date as date)
     and (c.charged_on is null or c.charged_on < cast(:date as date))
+    and (n.status = 'charged' or r.status in ('checked_in', 'checked_out') and r.check_in_business_date <= cast(:date as date)
+      and (r.check_out_business_date is null or r.check_out_business_date > cast(:date as date)))
   on conflict do nothing`
 
 /** Commission of an agency is owed from the day on which the guests leave (R43): one fact of the stay, without a night. A departure is taken back on its own day alone. */
@@ -164,7 +167,7 @@ export const dayTotals = async (
     trx,
     `with line as (
        select l.kind, coalesce(l.category, 'none') as category, l.amount, l.taxes, l.payment_id, l.receipt_id, l.tax_rule_id,
-         l.kind = 'adjustment' and l.category = 'tax' and l.source_type = 'adjustment' and l.source_key = '' as is_own_tax
+         ${isOwnTax} as is_own_tax
        from folio_line l
        where l.tenant_id = cast(:tenantId as uuid) and l.property_id = :propertyId and l.business_date = cast(:date as date))
      select jsonb_build_object(
@@ -177,7 +180,7 @@ export const dayTotals = async (
             select t ->> 'code' as code, (t ->> 'included')::boolean as included, (t ->> 'amount')::bigint * case when line.amount < 0 then -1 else 1 end as amount
             from line cross join lateral jsonb_array_elements(line.taxes) t
             union all
-            -- A tax of a fixed amount is adjusted by a line of its own, which no charge names.
+            -- Taxes that no charge tells of.
             select r.code, false, line.amount from line join tax_rule r on r.tenant_id = cast(:tenantId as uuid) and r.id = line.tax_rule_id where line.is_own_tax) y
           group by 1, 2) x),
        'payments', (select coalesce(jsonb_agg(x order by x.method, x.kind), '[]') from

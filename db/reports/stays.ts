@@ -58,13 +58,22 @@ export const extrasOf = (days: string) => `
   join folio w on w.tenant_id = l.tenant_id and w.id = l.folio_id and w.reservation_id is not null
   group by 1, 2, 3, 4`
 
+/**
+ * SQL: a line of a tax that no charge tells of: that of a night without a price, and one that lowers a tax by its own line and not with its charge. A tax of a fixed amount
+ * is lowered so.
+ */
+export const isOwnTax = `l.category = 'tax' and l.tax_rule_id is not null and (l.kind = 'charge' and l.original_line_id is null
+  or l.kind = 'adjustment' and l.source_key in ('', l.original_line_id || ':'))`
+
 /** Base and tax of prices by rule, from the folio lines of days. */
 export const priceTaxesOf = (days: string) => `
-  select l.property_id, l.business_date as date, t ->> 'code' as code, coalesce(t ->> 'taxRuleId', '') as rule, sum(l.amount) as base,
-    sum(cast(t ->> 'amount' as bigint) * sign(l.amount)) as tax
+  select l.property_id, l.business_date as date, w.code, w.rule, sum(w.base) as base, sum(w.tax) as tax
   from ${days} d
   join folio_line l on l.tenant_id = :tenantId and l.property_id = d.property_id and l.business_date = d.date and l.kind in ('charge', 'fee', 'adjustment')
-  cross join lateral jsonb_array_elements(l.taxes) t
+  cross join lateral (
+    select t ->> 'code', coalesce(t ->> 'taxRuleId', ''), l.amount, cast(t ->> 'amount' as bigint) * sign(l.amount) from jsonb_array_elements(l.taxes) t
+    union all
+    select x.code, cast(x.id as text), 0, l.amount from tax_rule x where ${isOwnTax} and x.tenant_id = l.tenant_id and x.id = l.tax_rule_id) w (code, rule, base, tax)
   group by 1, 2, 3, 4`
 
 export const staySums = ['arrivals', 'cancelled', 'no_shows', 'lead_days', 'departed', 'departed_nights']

@@ -110,4 +110,53 @@ describe('production by firm and by agency', () => {
       expect([totals.bookings, totals.unitNights], by).to.deep.equal([1, 2])
     }
   })
+
+  it('counts a booking once among the others, whose nights are of several of them, of closed days and of days to come', async () => {
+    const late = await makeLateHouse(2, { units: 4 })
+    const stay = async (nights: number) => (await makeStays(late, 1, { from: -2, nights }))[0] ?? ''
+    const [one, two, moved, plain] = [await stay(4), await stay(4), await stay(4), await stay(1)]
+    const firms = await Promise.all(
+      ['Uma', 'Outra', 'Terceira', 'Quarta'].map((legalName) =>
+        late.inHouse((trx) => createCompany(trx, { kind: 'company', legalName })),
+      ),
+    )
+    const set = (id: string, company: string | undefined) =>
+      late.inHouse((trx) =>
+        sql(trx, `update booking set company_id = ? where id = (select booking_id from reservation where id = ?)`, [
+          company ?? null,
+          id,
+        ]),
+      )
+    const [first, second, third, fourth] = firms
+    for (const [id, company] of [
+      [one, first],
+      [two, first],
+      [moved, second],
+      [plain, third],
+    ] as const)
+      await set(id, company)
+    for (const id of [one, two, moved, plain]) await arrive(late, id)
+    const others = async (to: number, top: number) => {
+      const { rows } = await late.inHouse((trx) => {
+        const asked = {
+          propertyId: [late.propertyId],
+          startDate: late.day(-2),
+          endDate: late.day(to),
+          by: 'company',
+          top,
+        }
+        return report('production').open(trx, asked, { propertyIds: null }, null)
+      })
+      const all = [...(rows as Iterable<Row>)]
+      return [all[0]?.key === first, all.at(-1)?.key, all.at(-1)?.bookings, all.at(-1)?.unitNights]
+    }
+    expect(await others(-2, 1)).to.deep.equal([true, 'others', 2, 2])
+    await closeOpenDay(late)
+    await set(moved, third)
+    await closeOpenDay(late)
+    await set(moved, fourth)
+    expect(await others(-2, 1)).to.deep.equal([true, 'others', 2, 2])
+    expect(await others(-1, 1)).to.deep.equal([true, 'others', 2, 3])
+    expect(await others(1, 1)).to.deep.equal([true, 'others', 2, 5])
+  })
 })

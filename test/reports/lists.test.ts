@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
+import { provisionBook } from '../../db/financial/index.ts'
 import { postWaiting } from '../../db/financial/waiting.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { applyRefundSnapshot } from '../../db/payment/refunds/snapshot.ts'
 import { arrive, closeOpenDay, makeLateHouse, makeStays, payAll } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
+import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { makePayables } from '../support/payables.ts'
 import { makeStore } from '../support/stock.ts'
@@ -187,6 +189,42 @@ describe('lists that are made as files alone', () => {
     const file = String((await owner.get(`reports/runs/${csv.id}/file`)).body)
     expect(file, file).to.match(/700[.,]00.*300[.,]00/)
     expect(totals).to.include({ cashIn: 140_000, cashOut: 60_000, difference: -30_000, otherMethods: 0 })
+  })
+
+  it('keep the parameters that they have, of the days that are meant, so that they can be asked for again', async () => {
+    const second = await house.inHouse((trx) =>
+      provisionBook(trx, {
+        name: 'Second',
+        countryCode: 'BR',
+        currency: 'BRL',
+        timeZone: 'America/Sao_Paulo',
+        locale: 'pt-BR',
+        isDefault: false,
+      }),
+    )
+    const other = await makeHouse({ units: 1, tenantId: house.tenantId })
+    await house.inHouse((trx) => sql(trx, `update property set book_id = ? where id = ?`, [second, other.propertyId]))
+    const both = [house.propertyId, other.propertyId]
+    const ask = (report: string, parameters: object) =>
+      owner.send('POST', 'reports/runs', { report, parameters, format: 'json' })
+    const asOf = house.day(-40)
+    const cases: [report: string, given: object, kept: object][] = [
+      ['stock_value', { propertyId: both, asOf }, { propertyId: both, asOf }],
+      ['deposits_held', { propertyId: [house.propertyId] }, { propertyId: [house.propertyId], asOf: house.day(-2) }],
+      ['open_folios', { propertyId: both }, { propertyId: both }],
+      ['payables_ageing', { bookId: house.bookId, asOf }, { bookId: house.bookId, asOf }],
+    ]
+    for (const [report, given, kept] of cases) {
+      const { status, body } = await ask(report, given)
+      expect(status, JSON.stringify(body)).to.equal(201)
+      expect(body.parameters, report).to.deep.equal(kept)
+      expect([body.startsOn, body.endsOn], report).to.deep.equal([null, 'asOf' in kept ? kept.asOf : null])
+      await world.drain({ kinds: ['reports.run'] })
+      const { body: run } = await owner.get(`reports/runs/${body.id}`)
+      expect(run.status, `${report} ${JSON.stringify(run.error)}`).to.equal('succeeded')
+      expect((await ask(report, run.parameters)).status, `${report} again`).to.equal(201)
+      await world.drain({ kinds: ['reports.run'] })
+    }
   })
 
   it('are for who may read their figures', async () => {

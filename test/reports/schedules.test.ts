@@ -23,6 +23,7 @@ type Run = {
   withheld: number
   startsOn: string | null
   endsOn: string | null
+  provisional: boolean | null
 }
 type Schedule = {
   id: string
@@ -159,6 +160,24 @@ describe('schedules of reports', () => {
     expect(runs.map(({ slot, startsOn, endsOn, status }) => [slot, startsOn, endsOn, status])).to.deep.equal(
       [-2, -1].map((days) => [`${house.day(days)} ${house.propertyId}`, house.day(days), house.day(days), 'succeeded']),
     )
+  })
+
+  it('are of the open business day, with its figures so far, while the house is behind the clock', async () => {
+    const late = await makeLateHouse(3, { units: 1, tenantId: house.tenantId })
+    const schedule = { report: 'daily_revenue', format: 'json' }
+    for (const period of ['today', 'yesterday', 'month_to_date']) {
+      const { id } = await made(owner, { ...schedule, parameters: { propertyId: late.propertyId, period } })
+      await set(id, `next_run_at = now()`)
+      await tick()
+      const [run] = await runsOf(id)
+      expect(run, period).to.include({ status: 'succeeded', endsOn: late.day(-3), provisional: true })
+      expect(await find(id), period).to.include({ failures: 0, active: true })
+    }
+    const { status, body } = await ask(owner, {
+      ...schedule,
+      parameters: { propertyId: late.propertyId, period: 'next_30_days' },
+    })
+    expect([status, body.code]).to.deep.equal([400, 'range_invalid'])
   })
 
   it('stop when the owner has lost the right, and at the fifth failure in a row', async () => {

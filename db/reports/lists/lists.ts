@@ -3,7 +3,7 @@ import type { ReportKey } from '../../../config/reports.ts'
 import { contextOf, sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { daysAsked, housesOfOneCurrency, metaOfHouses, openDayOf } from '../houses.ts'
-import { refundsByDay } from '../refunds.ts'
+import { paymentsByDay, refundsByDay } from '../money.ts'
 import { columnsOf } from '../operating/table.ts'
 import type { Asked, Cell, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 
@@ -55,19 +55,17 @@ const paymentsByMethod: List = {
   text: `select x.date, p.name as property, x.method, cast(sum(x.count) as int) as count, cast(sum(x.received) as bigint) as received,
        cast(sum(x.refunded) as bigint) as refunded, cast(sum(x.received - x.refunded) as bigint) as net
      from (
-       select o.tenant_id, o.property_id, coalesce(o.business_date, cast(o.captured_at at time zone y.timezone as date)) as date, o.method, 1 as count,
-         o.captured_amount as received, 0 as refunded
-       from payment o join property y on y.tenant_id = o.tenant_id and y.id = o.property_id
-       where ${ofHouses('o')} and o.captured_amount > 0 and o.status <> 'reversed'
+       select o.tenant_id, o.property_id, o.date, o.method, 1 as count, o.amount as received, 0 as refunded from (${paymentsByDay(ofHouses('o'))}) o
        union all
        select r.tenant_id, r.property_id, r.date, r.method, 0, 0, r.amount from (${refundsByDay(ofHouses('r'))}) r
        union all
        select c.tenant_id, c.property_id, c.received_on, c.method, 1, c.amount, 0 from receipt c
-       where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and c.status = 'recorded'
+       where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and c.status = 'recorded' and ${inDays('c.received_on')}
        union all
        select c.tenant_id, c.property_id, f.ended_on, c.method, 0, 0, f.amount from receipt_refund f join receipt c on c.tenant_id = f.tenant_id and c.id = f.receipt_id
-       where ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and f.status = 'succeeded') x
-     ${named('x')} where ${inDays('x.date')} group by x.date, p.id, p.name, x.method order by x.date, p.name, p.id, x.method`,
+       where f.tenant_id = :tenantId and ${ofHouses('c')} and c.source_type not in ('payment', 'credit_note') and f.status = 'succeeded'
+         and ${inDays('f.ended_on')}) x
+     ${named('x')} group by x.date, p.id, p.name, x.method order by x.date, p.name, p.id, x.method`,
   summed: ['count', 'received', 'refunded', 'net'],
   isDated: true,
 } // prettier-ignore

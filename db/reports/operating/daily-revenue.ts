@@ -12,7 +12,7 @@ import { accountsOf, yearStartOf } from '../ledger-context.ts'
 import type { LedgerAccount } from '../ledger-context.ts'
 import type { Asked, ColumnKind, Reading, Sight } from '../reading.ts'
 import { isRevenue } from '../revenue.ts'
-import { refundsByDay } from '../refunds.ts'
+import { paymentsByDay, refundsByDay } from '../money.ts'
 import { addMonths, firstOfMonth } from '../rules/dates.ts'
 import type { Range } from '../rules/dates.ts'
 import { sectionOf } from '../rules/income.ts'
@@ -135,16 +135,13 @@ type Paid = { method: string; received: number; refunded: number }
 /**
  * Money that came and went back, by method: payments and their refunds by the business day, receipts and theirs by the day that they came and went on. A receipt that stands for a payment or a credit note is no money of its own.
  */
-const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
+const paidIn = (trx: Trx, { id }: House, { from, to }: Range) =>
   sql<Paid>(
     trx,
     `select method, cast(sum(received) as bigint) as received, cast(sum(refunded) as bigint) as refunded from (
-       select p.method, p.captured_amount as received, 0 as refunded from payment p
-       where p.tenant_id = :tenantId and p.property_id = :id and p.captured_amount > 0 and p.status <> 'reversed'
-         and coalesce(p.business_date, cast(p.captured_at at time zone :timeZone as date)) between cast(:from as date) and cast(:to as date)
+       select o.method, o.amount as received, 0 as refunded from (${paymentsByDay(`o.tenant_id = :tenantId and o.property_id = :id`)}) o
        union all
        select r.method, 0, r.amount from (${refundsByDay(`r.tenant_id = :tenantId and r.property_id = :id`)}) r
-       where r.date between cast(:from as date) and cast(:to as date)
        union all
        select c.method, c.amount, 0 from receipt c where c.tenant_id = :tenantId and c.property_id = :id and c.source_type not in ('payment', 'credit_note')
          and c.status = 'recorded' and c.received_on between cast(:from as date) and cast(:to as date)
@@ -153,7 +150,7 @@ const paidIn = (trx: Trx, { id, timeZone }: House, { from, to }: Range) =>
        where x.tenant_id = :tenantId and c.property_id = :id and c.source_type not in ('payment', 'credit_note') and x.status = 'succeeded'
          and x.ended_on between cast(:from as date) and cast(:to as date)) x
      group by 1`,
-    { tenantId: contextOf(trx).tenantId, id, timeZone, from, to },
+    { tenantId: contextOf(trx).tenantId, id, from, to },
   )
 
 const payments = async (trx: Trx, house: House, ranges: Ranges, word: (key: string) => string): Promise<DailyRow[]> => {

@@ -7,6 +7,7 @@ import { daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { House } from '../houses.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import { earnedByDay } from '../revenue.ts'
+import { endOfMonth } from '../rules/dates.ts'
 import type { Range } from '../rules/dates.ts'
 import { sectionOf } from '../rules/income.ts'
 import { ratioOf } from '../rules/vectors.ts'
@@ -26,6 +27,10 @@ type Values = {
   countLosses: number
 }
 type Found = Values & { key: string | null; expenseGroup: string }
+
+const none: Values = {
+  opening: 0, receipts: 0, produced: 0, transfersIn: 0, transfersOut: 0, adjustments: 0, used: 0, theoretical: 0, otherUse: 0, countLosses: 0,
+} // prettier-ignore
 
 export type InventoryCostRow = {
   key: string
@@ -50,38 +55,84 @@ const columns: Record<string, ColumnKind> = {
   closing: 'amount', theoretical: 'amount', actual: 'amount', variance: 'amount', revenue: 'amount', costRate: 'ratio',
 } // prettier-ignore
 
-const keys: Record<By, string> = { group: 'c.expense_group', location: 'l.location_id', outlet: 'u.outlet_id' }
+const keys: Record<By, string> = { group: 'c.expense_group', location: 'l.location_id', outlet: 'w.outlet_id' }
 
-/** Values of stock lines by what moved them. A reversal counts as what it reverses, with the other sign. */
+const inPlaces = `p.tenant_id = :tenantId and p.property_id = any(cast(:houses as uuid[]))
+  and (cast(:locationId as uuid) is null or p.id = cast(:locationId as uuid))`
+
+/** Values at the beginning of a range: those of now, less the lines from its first day to the end of that month, and less the months after it. */
+const openingsOf = async (
+  trx: Trx,
+  houses: readonly House[],
+  { from }: Range,
+  { by, locationId }: { by: Exclude<By, 'outlet'>; locationId: string | null },
+): Promise<Found[]> => {
+  const rows = await sql<Pick<Found, 'key' | 'expenseGroup' | 'opening'>>(
+    trx,
+    `select cast(${keys[by]} as text) as key, c.expense_group, cast(sum(l.value) as bigint) as opening
+     from (
+       select s.tenant_id, s.location_id, s.item_id, s.value from inventory_location p
+       join inventory_stock s on s.tenant_id = p.tenant_id and s.location_id = p.id where ${inPlaces}
+       union all
+       select m.tenant_id, m.location_id, m.item_id, -m.value from inventory_location p
+       join inventory_stock_month m on m.tenant_id = p.tenant_id and m.location_id = p.id and m.month > cast(:until as date) where ${inPlaces}
+       union all
+       select l.tenant_id, l.location_id, l.item_id, -l.value from inventory_location p
+       join inventory_movement_line l on l.tenant_id = p.tenant_id and l.location_id = p.id and l.occurred_on between cast(:from as date) and cast(:until as date)
+       where ${inPlaces}) l
+     join inventory_item i on i.tenant_id = l.tenant_id and i.id = l.item_id
+     join inventory_category c on c.tenant_id = i.tenant_id and c.id = i.category_id
+     group by 1, 2 having sum(l.value) <> 0`,
+    {
+      tenantId: contextOf(trx).tenantId,
+      houses: houses.map(({ id }) => id),
+      from,
+      until: endOfMonth(from),
+      locationId,
+    },
+  )
+  return rows.map((row) => ({ ...none, ...row }))
+}
+
+const isUse = `k.kind in ('consumption', 'shortage')`
+
+/**
+ * Values of stock lines of a range by what moved them. A reversal counts as what it reverses, with the other sign. What was used before it had come is used on the day
+ * on which it came, in the way in which its posting says that it was.
+ */
 const valuesOf = (
   trx: Trx,
   houses: readonly House[],
   { from, to }: Range,
   { by, locationId }: { by: By; locationId: string | null },
 ) => {
-  const within = `l.occurred_on >= cast(:from as date)`
   const valued = (condition: string, sign = '') =>
-    `cast(coalesce(sum(${sign}l.value) filter (where ${within} and ${condition}), 0) as bigint)`
+    `cast(coalesce(sum(${sign}l.value) filter (where ${condition}), 0) as bigint)`
   return sql<Found>(
     trx,
     `select cast(${keys[by]} as text) as key, c.expense_group,
-       cast(coalesce(sum(l.value) filter (where not ${within}), 0) as bigint) as opening,
+       0 as opening,
        ${valued(`k.kind in ('opening', 'receipt')`)} as receipts, ${valued(`k.kind = 'production'`)} as produced,
        ${valued(`k.kind = 'transfer' and l.quantity > 0`)} as transfers_in, ${valued(`k.kind = 'transfer' and l.quantity < 0`, '-')} as transfers_out,
-       ${valued(`k.kind in ('count', 'shortage')`)} as adjustments, ${valued(`k.kind = 'consumption'`, '-')} as used,
-       ${valued(`u.kind in ('sale', 'minibar', 'meal', 'kit')`, '-')} as theoretical,
-       ${valued(`k.kind = 'consumption' and coalesce(u.kind, '') not in ('sale', 'minibar', 'meal', 'kit')`, '-')} as other_use,
-       ${valued(`k.kind in ('count', 'shortage')`, '-')} as count_losses
+       ${valued(`k.kind = 'count'`)} as adjustments, ${valued(isUse, '-')} as used,
+       ${valued(`w.kind in ('sale', 'minibar', 'meal', 'kit')`, '-')} as theoretical,
+       ${valued(`${isUse} and coalesce(w.kind, '') not in ('sale', 'minibar', 'meal', 'kit')`, '-')} as other_use,
+       ${valued(`k.kind = 'count'`, '-')} as count_losses
      from inventory_location p
-     join inventory_movement_line l on l.tenant_id = p.tenant_id and l.location_id = p.id and l.occurred_on <= cast(:to as date)
+     join inventory_movement_line l on l.tenant_id = p.tenant_id and l.location_id = p.id and l.occurred_on between cast(:from as date) and cast(:to as date)
      join inventory_movement m on m.tenant_id = l.tenant_id and m.id = l.movement_id
      left join inventory_movement o on o.tenant_id = m.tenant_id and o.id = m.reverses_id
      cross join lateral (select coalesce(o.kind, m.kind) as kind, coalesce(o.id, m.id) as id) k
      left join inventory_consumption u on u.tenant_id = m.tenant_id and u.movement_id = k.id
+     left join lateral (select case e.event when 'inventory.stock_wasted' then 'waste' else e.payload #>> '{context,consumption}' end as kind,
+         cast(e.payload #>> '{context,outletId}' as uuid) as outlet_id
+       from posting_event e where k.kind = 'shortage' and e.tenant_id = m.tenant_id and e.source_id = m.id
+         and e.event in ('inventory.stock_consumed', 'inventory.stock_wasted') order by e.source_seq limit 1) s on true
+     cross join lateral (select coalesce(u.kind, s.kind) as kind, coalesce(u.outlet_id, s.outlet_id) as outlet_id) w
      join inventory_item i on i.tenant_id = l.tenant_id and i.id = l.item_id
      join inventory_category c on c.tenant_id = i.tenant_id and c.id = i.category_id
-     where p.tenant_id = :tenantId and p.property_id = any(cast(:houses as uuid[])) and (cast(:locationId as uuid) is null or p.id = cast(:locationId as uuid))
-       ${by === 'outlet' ? `and u.id is not null` : ''}
+     where ${inPlaces}
+       ${by === 'outlet' ? `and ${isUse}` : ''}
      group by 1, 2`,
     { tenantId: contextOf(trx).tenantId, houses: houses.map(({ id }) => id), from, to, locationId },
   )
@@ -156,7 +207,10 @@ export const openInventoryCost = async (
   const houses = await housesOfOneCurrency(trx, 'inventory_cost', asked, sight, window)
   const range = daysAsked('inventory_cost', asked, houses, window)
   const meta = await metaOfHouses(trx, 'inventory_cost', houses, range, sight)
-  const found = await valuesOf(trx, houses, range, { by, locationId })
+  const found = [
+    ...(by === 'outlet' ? [] : await openingsOf(trx, houses, range, { by, locationId })),
+    ...(await valuesOf(trx, houses, range, { by, locationId })),
+  ]
   const revenue = await revenueOf(trx, houses, range)
   const groups = new Map<string, Found[]>()
   for (const one of found) groups.set(one.key ?? 'none', [...(groups.get(one.key ?? 'none') ?? []), one])

@@ -4,7 +4,7 @@ import { split, sum } from '../../lib/amounts.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { Basis, House } from '../houses.ts'
-import { bookedNightsBy } from '../nights.ts'
+import { bookedNightsBy, bookingsBeside } from '../nights.ts'
 import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
 import type { Range } from '../rules/dates.ts'
 import { averageOf, noNights, noStays, summedUp } from '../rules/operating.ts'
@@ -124,24 +124,25 @@ export const openProduction = async (
     ([a, one], [b, other]) => other.nights.roomRevenue - one.nights.roomRevenue || ((a ?? '') < (b ?? '') ? -1 : 1),
   )
   const without = by === 'channel' ? 'direct' : 'none'
-  const rest = sums.slice(top).map(([, of]) => of)
-  const shown = [
-    ...sums.slice(0, top).map(([key, of]) => rowOf(key ?? without, basis, of)),
-    ...(rest.length > 0 ? [rowOf('others', basis, merged(rest))] : []),
-  ]
-  const shares = sharesOf(shown.map(({ roomRevenue }) => roomRevenue))
-  const rows = shown.map((row, index): ProductionRow => ({ ...row, share: shares[index] ?? null }))
+  const shownKeys = sums.slice(0, top).map(([key]) => key)
+  const rest = merged(sums.slice(top).map(([, of]) => of))
   const all = merged(sums.map(([, of]) => of))
   // A booking with nights of several keys is one booking in all: its guest may move, and its firm may change, from one night to the next.
   const bookings = sum((await bookedNightsBy(trx, houses, range, 'property')).map((one) => one.bookings))
+  // So it is among the others, too; where none has several keys, they are what their rows come to.
+  const restBookings =
+    sums.length > top && all.bookings > bookings
+      ? await bookingsBeside(trx, houses, range, { by, keys: shownKeys })
+      : rest.bookings
+  const shown = [
+    ...sums.slice(0, top).map(([key, of]) => rowOf(key ?? without, basis, of)),
+    ...(sums.length > top ? [rowOf('others', basis, { ...rest, bookings: restBookings })] : []),
+  ]
+  const shares = sharesOf(shown.map(({ roomRevenue }) => roomRevenue))
+  const rows = shown.map((row, index): ProductionRow => ({ ...row, share: shares[index] ?? null }))
   const { key: _, basis: __, ...total } = rowOf('', basis, { ...all, bookings })
   const totals = { ...total, share: total.roomRevenue === 0 ? null : '1.0000' }
-  const nameOf = await namesOf(
-    trx,
-    by,
-    sums.slice(0, top).map(([key]) => key),
-    meta.locale,
-  )
+  const nameOf = await namesOf(trx, by, shownKeys, meta.locale)
   const nameIn = (key: string) => (key === 'others' ? wordOf(key, meta.locale) : nameOf(key === without ? null : key))
   const flat = ({ otherRevenueByCategory: ___, ...row }: typeof totals, name: string) => ({ ...row, name })
   return {
