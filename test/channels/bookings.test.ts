@@ -235,6 +235,18 @@ describe('What a channel books', function () {
     expect((await nights()).map((night) => night.sold)).to.deep.equal([0, 0])
   })
 
+  it('and cancels while it waits for a mapping comes back with a later revision', async () => {
+    const externalId = newExternalId()
+    const [waiting] = await receive(house, id, revision({ externalId, unitType: 'CASTLE' }))
+    expect(waiting?.status).to.equal('needs_mapping')
+    const [cancelled] = await receive(house, id, revision({ externalId, revision: 2, kind: 'cancelled' }))
+    expect(cancelled).to.include({ status: 'applied', bookingId: null })
+    const [back] = await receive(house, id, revision({ externalId, revision: 3, kind: 'modified' }))
+    expect(back?.status).to.equal('applied')
+    expect((await staysOf(house, back?.bookingId ?? null)).map(({ status }) => status)).to.deep.equal(['confirmed'])
+    expect((await nights()).map((night) => night.sold)).to.deep.equal([1, 1])
+  })
+
   it('and cancels is released; the channel’s own money costs no fee here', async () => {
     const externalId = newExternalId()
     const [stored] = await receive(house, id, revision({ externalId }))
