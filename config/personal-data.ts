@@ -36,7 +36,6 @@ const ofGuest = 't.guest_id = any(:ids::uuid[])'
 const ofBooker = 't.booker_guest_id = any(:ids::uuid[])'
 const ofStay = `t.reservation_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[]))`
 const ofBooking = `select b.id from booking b where b.booker_guest_id = any(:ids::uuid[])`
-const ofIssue = 't.issue_id in (select i.id from issue i where i.guest_id = any(:ids::uuid[]))'
 const folioOf = `select f.id from folio f left join reservation r on r.tenant_id = f.tenant_id and r.id = f.reservation_id
   where f.payer_guest_id = any(:ids::uuid[]) or r.primary_guest_id = any(:ids::uuid[])`
 
@@ -44,6 +43,25 @@ const folioOf = `select f.id from folio f left join reservation r on r.tenant_id
 const paymentOf = (p: string): string =>
   `((${p}.target_type = 'reservation' and ${p}.target_id in (select r.id from reservation r where r.primary_guest_id = any(:ids::uuid[])))
     or (${p}.target_type = 'booking' and ${p}.target_id in (${ofBooking})) or (${p}.target_type = 'folio' and ${p}.target_id in (${folioOf})))`
+
+/** Every revision of a booking of a channel, also those that were never applied, and name no booking: the guest booked it, or stayed on it. */
+const ofChannelBooking = `exists (select from booking b where b.tenant_id = t.tenant_id and b.channel_connection_id = t.channel_connection_id
+  and b.external_id = t.external_id and (b.booker_guest_id = any(:ids::uuid[]) or exists (select from reservation r
+    join reservation_guest n on n.tenant_id = r.tenant_id and n.reservation_id = r.id and n.guest_id = any(:ids::uuid[])
+    where r.tenant_id = b.tenant_id and r.booking_id = b.id)))`
+
+/** Ids of issues about guests whose ids are `:ids`. One that names no guest is theirs by the stay or the payment that it is about. */
+export const issuesOfGuests = `select i.id from issue i where i.guest_id = any(:ids::uuid[])
+  union all select i.id from reservation r join issue i on i.tenant_id = r.tenant_id and i.reservation_id = r.id
+    where r.primary_guest_id = any(:ids::uuid[]) and i.guest_id is null
+  union all select i.id from payment p join issue i on i.tenant_id = p.tenant_id and i.payment_id = p.id
+    where ${paymentOf('p')} and i.guest_id is null`
+const ofIssue = `t.issue_id in (${issuesOfGuests})`
+
+/** Ids of lost items of guests whose ids are `:ids`. One that names no guest is theirs by the stay. */
+export const itemsOfGuests = `select l.id from lost_item l where l.guest_id = any(:ids::uuid[])
+  union all select l.id from reservation r join lost_item l on l.tenant_id = r.tenant_id and l.reservation_id = r.id
+    where r.primary_guest_id = any(:ids::uuid[]) and l.guest_id is null`
 
 /**
  * Ids of messages to and from guests whose ids are `:ids`. One that names no guest is theirs by its conversation, or by the stay, the issue or the payment
@@ -148,6 +166,14 @@ export const personalData: readonly PersonalTable[] = [
     basis: 'contract',
     erasure: 'null',
     guests: ofBooker,
+    // What the guest could see of the booking by a token ends, too.
+    set: {
+      sealed: 'null',
+      email_index: 'null',
+      address_hash: 'null',
+      external_reference: 'null',
+      guest_tokens_valid_from: 'case when t.email_index is null then t.guest_tokens_valid_from else now() end',
+    },
   },
   {
     table: 'guest_access_code',
@@ -204,7 +230,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { sealed: 'free_text', resolution_sealed: 'free_text', score_sealed: 'free_text' },
     basis: 'contract',
     erasure: 'null',
-    guests: ofGuest,
+    guests: `t.id in (${issuesOfGuests})`,
     until: 'issues.keepTextMonths after closing',
   },
   {
@@ -212,7 +238,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { sealed: 'free_text', close_sealed: 'contact' },
     basis: 'contract',
     erasure: 'null',
-    guests: ofGuest,
+    guests: `t.id in (${itemsOfGuests})`,
     until: 'issues.keepTextMonths after closing',
   },
   {
@@ -350,7 +376,7 @@ export const personalData: readonly PersonalTable[] = [
     columns: { payload: 'contact', dismiss_reason: 'free_text' },
     basis: 'contract',
     erasure: 'null',
-    guests: `t.booking_id in (${ofBooking})`,
+    guests: ofChannelBooking,
     set: { payload: 'null', dismiss_reason: `case when t.dismiss_reason is not null then 'erased' end` },
   },
   {

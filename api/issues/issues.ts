@@ -245,7 +245,7 @@ const escalate = route({
 const resolve = issues.act('resolve', {
   summary: 'Mark an issue as resolved, with cause',
   description:
-    'With `endBlock` the running block of the issue ends with it, and its units become dirty; without it `warnings` name a block that still runs.',
+    'With `endBlock` the running block of the issue ends with it, and its units become dirty; one that has not begun is cancelled. Without it `warnings` name a block that still runs.',
   action: 'update',
   errors: ['invalid_transition', 'compensation_pending'],
   body: Obj({ resolution: Words(3, 2_000), cause: Cause, endBlock: Opt(Bool) }),

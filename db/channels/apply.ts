@@ -109,10 +109,18 @@ const lastApplied = async (trx: Trx, revisions: readonly ChannelBookingRow[]): P
 }
 
 const isBefore = (row: ChannelBookingRow, revisions: readonly ChannelBookingRow[]) =>
-  revisions.some((other) => other.status === 'applied' && (other.revision > row.revision || cameFirst(other)))
+  revisions.some(
+    (other) => other.status === 'applied' && (other.revision > row.revision || cameFirst(other, revisions)),
+  )
 
-/** Tells whether this is a cancellation of an unknown booking: later revisions of it are ignored. */
-const cameFirst = (row: ChannelBookingRow) => row.kind === 'cancelled' && row.bookingId === null
+/**
+ * Tells whether this is a cancellation of a booking of which nothing was known: later revisions of it are ignored. One that was known, and waited for a person
+ * until it was cancelled, may come back.
+ */
+const cameFirst = (row: ChannelBookingRow, revisions: readonly ChannelBookingRow[]) =>
+  row.kind === 'cancelled' &&
+  row.bookingId === null &&
+  !revisions.some((other) => other.revision < row.revision && other.createdAt <= row.createdAt)
 
 const settle = async (trx: Trx, row: ChannelBookingRow, { status, imported }: Outcome) => {
   await sql(

@@ -40,8 +40,8 @@ export const blockAgainst = async (trx: Trx, propertyId: string, person: Person)
 export type Blocked = { guestId: string; level: 'warn' | 'refuse' }
 
 /**
- * The strictest block in force against each of some guests at a property: their own, that of a profile merged with theirs, or one against a document of
- * any of these profiles (R16). `among` selects ids of guests by one binding, so that it travels with other statements.
+ * The strictest block in force against each of some guests at a property: their own, that of a profile merged with theirs, that of a guest with the same
+ * document, or one against a document of any of these profiles (R16). `among` selects ids of guests by one binding, so that it travels with other statements.
  */
 export const blocksAmong = (
   trx: Trx,
@@ -53,9 +53,16 @@ export const blocksAmong = (
     trx,
     `select p.id as guest_id, min(b.level) as level
      from guest p join property y on y.tenant_id = p.tenant_id and y.id = ?
+     cross join lateral (select array(
+       select g.id from guest g where g.tenant_id = p.tenant_id and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')})
+       union select m.id from guest g join guest_document d on d.tenant_id = g.tenant_id and d.guest_id = g.id and d.status <> 'rejected'
+         join guest_document o on o.tenant_id = d.tenant_id and o.number_index = d.number_index and o.status <> 'rejected'
+           and o.kind = d.kind and (o.country_code = d.country_code or 'ZZ' in (o.country_code, d.country_code))
+         join guest h on h.tenant_id = o.tenant_id and h.id = o.guest_id
+         join guest m on m.tenant_id = h.tenant_id and (m.id = ${survivorOf('h')} or m.merged_into_id = ${survivorOf('h')})
+         where g.tenant_id = p.tenant_id and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')})) as ids offset 0) k
      join guest_block b on b.tenant_id = p.tenant_id and ${holdsAt('b', 'y')} and (
-       b.guest_id in (select g.id from guest g where g.tenant_id = p.tenant_id
-         and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')}))
+       b.guest_id = any(k.ids)
        or exists (select from guest_document d join guest g on g.tenant_id = d.tenant_id and g.id = d.guest_id
          where d.tenant_id = p.tenant_id and d.number_index = any(b.document_indexes)
            and (g.id = ${survivorOf('p')} or g.merged_into_id = ${survivorOf('p')})))

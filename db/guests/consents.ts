@@ -52,7 +52,7 @@ export const recordConsent = async (
   await write(trx, guestId, consent)
 }
 
-/** Records decisions that came with a new profile. */
+/** Records decisions that came with a new profile, or with a booking. The caller has made or locked the profile. */
 export const recordFirst = async (trx: Trx, guestId: string, consents: readonly NewConsent[]): Promise<void> => {
   for (const consent of consents) await write(trx, guestId, consent)
 }

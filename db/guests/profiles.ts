@@ -1,14 +1,15 @@
-import { contextOf, sql, sqlOne } from '../lib/connection.ts'
+import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import type { GuestRow } from '../rows.ts'
 import { blindIndex, unsealGuests } from '../lib/sealing/index.ts'
 import { lockNumbers, numberIndex } from './documents/numbers.ts'
 import { profilePlace } from './profile.ts'
 import type { GuestProfile } from './profile.ts'
+import { survivorOf } from './resolve.ts'
 
 /**
- * The profile that a booking from outside may be linked to: document and e-mail both match exactly (R5); of a merged one, its
- * survivor. It is locked against erasure, and never shown or changed.
+ * The profile that a booking from outside may be linked to: document and e-mail both match exactly (R5), those of any profiles that are one with it (R14). Of
+ * a merged one it is the survivor. It is locked against erasure, and never shown or changed.
  */
 export const findByDocumentAndEmail = async (
   trx: Trx,
@@ -20,9 +21,12 @@ export const findByDocumentAndEmail = async (
   const locking = lockNumbers(trx, [index])
   const finding = sqlOne<{ id: string }>(
     trx,
-    `select coalesce(g.merged_into_id, g.id) as id from guest g
-     join guest_document d on d.tenant_id = g.tenant_id and d.guest_id = g.id and d.number_index = ? and d.status <> 'rejected'
-     where g.email_index = ? and g.status <> 'erased' order by g.created_at, g.id limit 1`,
+    `select ${survivorOf('h')} as id from guest_document d
+     join guest h on h.tenant_id = d.tenant_id and h.id = d.guest_id and h.status <> 'erased'
+     cross join lateral (
+       select s.email_index from guest s where s.tenant_id = h.tenant_id and s.id = ${survivorOf('h')}
+       union all select s.email_index from guest s where s.tenant_id = h.tenant_id and s.merged_into_id = ${survivorOf('h')}) m
+     where d.number_index = ? and d.status <> 'rejected' and m.email_index = ? order by h.created_at, h.id limit 1`,
     [index, blindIndex(trx, 'email', email)],
   )
   const [, found] = await Promise.all([locking, finding])
@@ -37,11 +41,12 @@ export const findByDocumentAndEmail = async (
 
 export type Contact = { firstName: string; lastName: string; email: string | null; phone: string | null }
 
-/** Name and addresses of a guest, opened; null once the guest is erased. */
+/** Name and addresses of a guest, opened, of a merged profile those of its survivor; null once the guest is erased. */
 export const readContact = async (trx: Trx, guestId: string): Promise<Contact | null> => {
   const guest = await sqlOne<Pick<GuestRow, 'id' | 'firstName' | 'lastName' | 'sealed' | 'status'>>(
     trx,
-    `select id, first_name, last_name, sealed, status from guest where id = ?`,
+    `select s.id, s.first_name, s.last_name, s.sealed, s.status
+     from guest g join guest s on s.tenant_id = g.tenant_id and s.id = ${survivorOf('g')} where g.id = ?`,
     [guestId],
   )
   if (!guest || guest.status === 'erased') return null
@@ -54,28 +59,4 @@ export const readContact = async (trx: Trx, guestId: string): Promise<Contact | 
     email: profile?.email ?? null,
     phone: profile?.phone ?? null,
   }
-}
-
-export type Consent = { purpose: 'marketing_email' | 'marketing_sms' | 'marketing_whatsapp'; granted: boolean }
-
-/** Writes what a guest decided about marketing; the latest word of a purpose counts. */
-export const recordConsents = async (
-  trx: Trx,
-  guestId: string,
-  consents: readonly Consent[],
-  textVersion: string,
-): Promise<void> => {
-  if (consents.length === 0) return
-  await sql(
-    trx,
-    `insert into guest_consent (guest_id, purpose, decision, source, text_version, by)
-     select ?, c.purpose, c.decision, 'portal', ?, ?::jsonb from unnest(?::text[], ?::text[]) as c(purpose, decision)`,
-    [
-      guestId,
-      textVersion,
-      JSON.stringify(contextOf(trx).actor),
-      consents.map((one) => one.purpose),
-      consents.map((one) => (one.granted ? 'granted' : 'withdrawn')),
-    ],
-  )
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { invalid, notFound, unprocessable, versionConflict } from '../../config/errors.ts'
+import { invalid, notFound, overtaken, unprocessable, versionConflict } from '../../config/errors.ts'
 import type { Event } from '../../config/events/event.ts'
 import { lostItemClosed, lostItemFound, lostItemMatched, lostItemMissed } from '../../config/events/issues.ts'
 import type { lostCategories } from '../../config/issues.ts'
@@ -112,6 +112,8 @@ const lockItems = async (trx: Trx, id: string, other: string | null | undefined,
   const item = rows.find((row) => row.id === id)
   if (!item) throw notFound()
   if (expected !== null && item.version !== expected) throw versionConflict(item.version)
+  // It was matched while this waited for it: its match is held as well.
+  if (item.matchId !== null && !ids.includes(item.matchId)) throw overtaken()
   return { item, find: (wanted: string | null) => rows.find((row) => row.id === wanted) ?? null }
 }
 

@@ -5,7 +5,7 @@ import type { Trx } from '../lib/connection.ts'
 import { readRow } from '../lib/records.ts'
 import { queueMessage } from '../ocp/index.ts'
 import type { IssueRow } from '../rows.ts'
-import { endBlock } from '../units/index.ts'
+import { cancelBlock, endBlock } from '../units/index.ts'
 import { readCategory } from './categories.ts'
 import { escalateBy } from './escalate.ts'
 import { noteMissed } from './missed.ts'
@@ -80,15 +80,17 @@ export type Resolution = {
   endBlock?: boolean | undefined
 }
 
-/** Ends the block of an issue, which is locked before the issue. */
+/** Ends the block of an issue, or takes it back where it has not begun. It is locked before the issue. */
 const endBlockOf = async (trx: Trx, issueId: string): Promise<void> => {
-  const block = await sqlOne<{ id: string }>(
+  const block = await sqlOne<{ id: string; hasBegun: boolean }>(
     trx,
-    `select id from unit_block where issue_id = ? and status = 'open' and "from" <= (select business_date from property p
-       where p.tenant_id = unit_block.tenant_id and p.id = unit_block.property_id) order by created_at desc limit 1`,
+    `select b.id, b."from" <= p.business_date as has_begun from unit_block b
+     join property p on p.tenant_id = b.tenant_id and p.id = b.property_id
+     where b.issue_id = ? and b.status = 'open' order by 2 desc, b.created_at desc, b.id limit 1`,
     [issueId],
   )
-  if (block) await endBlock(trx, block.id, 'dirty', null)
+  if (block?.hasBegun) await endBlock(trx, block.id, 'dirty', null)
+  else if (block) await cancelBlock(trx, block.id, null, null)
 }
 
 /** Resolves an issue with its cause, and asks the guest how it went where the category faces guests. 422 `compensation_pending`. */

@@ -1,3 +1,4 @@
+import { issuesOfGuests, itemsOfGuests } from '../../config/personal-data.ts'
 import { settingsOf } from '../../config/property-settings.ts'
 import type { StoredSettings } from '../../config/property-settings.ts'
 import { lostItemDisposalDateReached } from '../../config/events/issues.ts'
@@ -71,7 +72,7 @@ export const eraseIssues = async (trx: Trx, ids: readonly string[]): Promise<voi
 export const removeFilesOf =
   (type: 'issue' | 'lost_item') =>
   async (trx: Trx, guestIds: readonly string[]): Promise<void> => {
-    const rows = await sql<{ id: string }>(trx, `select id from ?? where guest_id = any(?::uuid[])`, [type, guestIds])
+    const rows = await sql<{ id: string }>(trx, type === 'issue' ? issuesOfGuests : itemsOfGuests, { ids: guestIds })
     await removeAttachments(
       trx,
       'issues',

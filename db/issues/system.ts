@@ -72,6 +72,27 @@ const hasEnded = async (trx: Trx, event: Raised, key: string): Promise<boolean> 
   return later.some(({ type, data, entityId }) => endingEvents[type]?.(data, entityId) === key)
 }
 
+/** Tells whether a later revision of a booking of a channel was applied, and has set the one of the event aside. */
+const isSetAside = async (trx: Trx, { type, data }: Raised): Promise<boolean> =>
+  type.startsWith('channel_booking.') &&
+  (await sqlOne(trx, `select 1 from channel_booking where id = ? and status = 'superseded'`, [
+    data['channelBookingId'],
+  ])) !== null
+
+/** Keys of the revisions of a booking of a channel that an applied one has set aside, which ends them, too. */
+const overtakenBy = async (trx: Trx, { type, data }: Raised): Promise<string[]> => {
+  if (type !== 'channel_booking.applied') return []
+  const rows = await sql<{ key: string }>(
+    trx,
+    `select 'channel_booking:' || o.id as key from channel_booking b
+     join channel_booking o on o.tenant_id = b.tenant_id and o.channel_connection_id = b.channel_connection_id and o.external_id = b.external_id
+       and o.revision < b.revision and o.status = 'superseded'
+     where b.id = ? order by 1`,
+    [data['channelBookingId']],
+  )
+  return rows.map(({ key }) => key)
+}
+
 /** The payment of the house that an exception is about. */
 const paymentOf = async (trx: Trx, propertyId: string, { subjectType, subjectId }: Raised['data']) => {
   if (subjectType !== 'payment' || typeof subjectId !== 'string') return {}
@@ -137,7 +158,7 @@ export const openFromEvent = async (trx: Trx, eventId: string): Promise<void> =>
   const told = await sqlOne(trx, `select 1 from issue_comment where event_id = ?`, [event.id])
   if (told) return
   const open = await openOf(trx, key)
-  const isOver = await hasEnded(trx, event, key)
+  const isOver = (await hasEnded(trx, event, key)) || (await isSetAside(trx, event))
   if (open) return countOn(trx, open.id, event, !isOver)
   if (isOver) return
   const category = await sqlOne<{ id: string }>(trx, `select id from issue_category where code = ?`, [rule.category])
@@ -196,7 +217,12 @@ export const endFromEvent = async (trx: Trx, eventId: string): Promise<void> => 
   const event = await readEvent(trx, eventId)
   const keyOf = event && endingEvents[event.type]
   if (!event || !keyOf) return
-  const key = keyOf(event.data, event.entityId)
+  for (const key of [keyOf(event.data, event.entityId), ...(await overtakenBy(trx, event))])
+    await endOf(trx, key, event)
+}
+
+/** Ends the issue of a key, once for an event. */
+const endOf = async (trx: Trx, key: string, event: Raised): Promise<void> => {
   await lockKey(trx, key)
   const open = await openOf(trx, key)
   if (!open) return

@@ -45,9 +45,11 @@ export const sendAccessCode = async (
   },
 ): Promise<void> => {
   const booking = await findBooking(trx, propertyId, number)
-  if (!booking?.emailIndex?.equals(blindIndex(trx, 'email', email))) return
-  const booker = await bookerOf(trx, booking)
-  if (!booker?.email) return
+  const booker = booking && (await bookerOf(trx, booking))
+  if (!booking || !booker?.email) return
+  const typed = blindIndex(trx, 'email', email)
+  // An address that was corrected since stands in the profile of the booker alone. The code goes there, whichever of the two was typed.
+  if (!booking.emailIndex?.equals(typed) && !blindIndex(trx, 'email', booker.email).equals(typed)) return
   const addressHash = hashAddress(trx, client)
   await sql(trx, `select pg_advisory_xact_lock(hashtextextended('access codes ' || ?, 0))`, [
     addressHash.toString('hex'),

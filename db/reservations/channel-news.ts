@@ -73,6 +73,28 @@ export const changeBooker = async (
   return written
 }
 
+/**
+ * The booking with a booker for rooms that it gets: another one where the data of its booker were erased since. The booker is held, so that no erasure comes in
+ * between. Called before the counters are locked.
+ */
+export const withBooker = async (trx: Trx, booking: BookingRow, { booker }: ChannelRevision): Promise<BookingRow> => {
+  if (booking.bookerGuestId === null) return booking
+  const held = await sqlOne<{ status: string }>(trx, `select status from guest where id = ? for share`, [
+    booking.bookerGuestId,
+  ])
+  if (held?.status !== 'erased') return booking
+  const written = await sqlOne<BookingRow>(
+    trx,
+    `update booking set booker_guest_id = ?, email_index = ?, guest_tokens_valid_from = now(), version = version + 1 where id = ? returning *`,
+    [
+      await createBooker(trx, booking.language, booker),
+      booker?.email ? blindIndex(trx, 'email', booker.email) : null,
+      booking.id,
+    ],
+  )
+  return written ?? booking
+}
+
 type Told = { stay: ReservationRow; room: ChannelRoom }
 type Revisions = { before: ChannelRevision; after: ChannelRevision }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../../config/errors.ts'
+import { sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
 import { queueMessage } from '../ocp/index.ts'
@@ -67,7 +68,15 @@ export const confirmPaid = async (trx: Trx, bookingId: string): Promise<Settled>
   return 'refunded'
 }
 
-/** Takes the nights of an expired hold again, if its credit covers what was due and they are free at this moment. */
+/** Tells whether a property is closed for good. It is held, so that none is archived meanwhile. */
+const isArchived = async (trx: Trx, propertyId: string): Promise<boolean> =>
+  (await sqlOne<{ status: string }>(trx, `select status from property where id = ? for key share`, [propertyId]))
+    ?.status === 'archived'
+
+/**
+ * Takes the nights of an expired hold again, if its credit covers what was due and they are free at this moment. A property that is closed for good takes no
+ * guest.
+ */
 const rescue = async (trx: Trx, locked: LockedBooking, businessDate: string): Promise<boolean> => {
   const { booking, reservations } = locked
   const rooms = reservations.filter((one) => one.status === 'expired')
@@ -78,6 +87,7 @@ const rescue = async (trx: Trx, locked: LockedBooking, businessDate: string): Pr
     return false
   const deposits = await depositsOf(trx, ids)
   if (booking.credit < dueAtBooking(booking, deposits)) return false
+  if (await isArchived(trx, booking.propertyId)) return false
   if (words) await lockKnownBooker(trx, words)
   try {
     await moveInventory(trx, await stockMoves(trx, ids, 'released', { sold: 1 }))

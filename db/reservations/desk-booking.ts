@@ -204,6 +204,8 @@ export const changeBooking = async (
   const changed = (['bookerGuestId', 'language', 'externalReference'] as const).flatMap((field) =>
     asked[field] === booking[field] ? [] : [{ field, before: booking[field], after: asked[field] }],
   )
+  // A reference is a text, which may be personal: it stays out of what is told.
+  const told = changed.map((one) => (one.field === 'externalReference' ? { ...one, before: null, after: null } : one))
   if (changed.length === 0) return
   const written = await sqlOne<BookingRow>(
     trx,
@@ -215,5 +217,5 @@ export const changeBooking = async (
   )
   const [stay] = reservations
   if (stay) recordOverride(trx, { stay, command: 'change_booker', override: used, businessDate })
-  if (written) await emit(trx, bookingChanged, { ...bookingFact(written, reservations), changed })
+  if (written) await emit(trx, bookingChanged, { ...bookingFact(written, reservations), changed: told })
 }

@@ -11,7 +11,7 @@ import { lockPools, lockPoolNights } from '../units/index.ts'
 import { amendLocked } from './amend.ts'
 import { fixedNights } from './amend-nights.ts'
 import { cancelReservations } from './cancel.ts'
-import { changeBooker, namesOfStays, namesSaid, tellWhatIsNew } from './channel-news.ts'
+import { changeBooker, namesOfStays, namesSaid, tellWhatIsNew, withBooker } from './channel-news.ts'
 import { addRooms, openHouse, soldRooms, tellOverbooked, writeCommissions } from './import.ts'
 import type { House, Imported, ImportedStay, Sold } from './import.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
@@ -120,6 +120,7 @@ export const changeStay = async (
   const places = locked.reservations.filter((one) => one.status !== 'cancelled' && one.status !== 'expired')
   const pairs = await pairsOf(trx, places, sold, stay.revision)
   refuseMissed(pairs)
+  const known = pairs.length < sold.length ? await withBooker(trx, locked.booking, stay.revision) : locked.booking
   await lockCounters(
     trx,
     house,
@@ -133,7 +134,7 @@ export const changeStay = async (
   const missing = sold.filter((_, index) => !pairs.some((pair) => pair.index === index))
   const { reservations } = locked
   const revisions = before && { before, after: stay.revision }
-  const booking = revisions ? await changeBooker(trx, locked.booking, reservations, revisions) : locked.booking
+  const booking = revisions ? await changeBooker(trx, known, reservations, revisions) : known
   const added =
     missing.length > 0
       ? await addRooms(trx, house, { booking, stay, sold: missing, after: reservations.at(-1)?.position ?? 0 })

@@ -1,7 +1,7 @@
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
-import { createGuest, findByDocumentAndEmail, recordConsents } from '../guests/index.ts'
-import type { Consent, Booker, GuestName, HeldWords } from '../guests/index.ts'
+import { createGuest, findByDocumentAndEmail, recordFirstConsents } from '../guests/index.ts'
+import type { Booker, GuestName, HeldWords } from '../guests/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { plainText } from '../lib/sealing/index.ts'
 
@@ -73,11 +73,13 @@ export const nameGuests = async (
     [rows.map((row) => row.reservationId), rows.map((row) => row.guestId), rows.map((row) => row.role)],
   )
   if (words.marketing && booking.bookerGuestId === null) {
-    const consents = Object.entries(words.marketing).map(([channel, granted]): Consent => ({
-      purpose: `marketing_${channel as 'email' | 'sms' | 'whatsapp'}`,
-      granted: granted === true,
+    const consents = Object.entries(words.marketing).map(([channel, granted]) => ({
+      purpose: `marketing_${channel as 'email' | 'sms' | 'whatsapp'}` as const,
+      decision: granted === true ? ('granted' as const) : ('withdrawn' as const),
+      source: 'portal' as const,
+      textVersion: words.termsVersion ?? 'none',
     }))
-    await recordConsents(trx, bookerGuestId, consents, words.termsVersion ?? 'none')
+    await recordFirstConsents(trx, bookerGuestId, consents)
   }
   return { bookerGuestId, primaryOf }
 }

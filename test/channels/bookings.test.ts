@@ -8,6 +8,7 @@ import { confirmBooking } from '../../db/reservations/confirm.ts'
 import type { BookingRow, ReservationNightRow } from '../../db/rows.ts'
 import { recountNights } from '../../db/units/recount.ts'
 import { useDatabase } from '../support/database.ts'
+import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { refusal } from '../support/refusals.ts'
@@ -234,6 +235,18 @@ describe('What a channel books', function () {
     expect((await nights()).map((night) => night.sold)).to.deep.equal([0, 0])
   })
 
+  it('and cancels while it waits for a mapping comes back with a later revision', async () => {
+    const externalId = newExternalId()
+    const [waiting] = await receive(house, id, revision({ externalId, unitType: 'CASTLE' }))
+    expect(waiting?.status).to.equal('needs_mapping')
+    const [cancelled] = await receive(house, id, revision({ externalId, revision: 2, kind: 'cancelled' }))
+    expect(cancelled).to.include({ status: 'applied', bookingId: null })
+    const [back] = await receive(house, id, revision({ externalId, revision: 3, kind: 'modified' }))
+    expect(back?.status).to.equal('applied')
+    expect((await staysOf(house, back?.bookingId ?? null)).map(({ status }) => status)).to.deep.equal(['confirmed'])
+    expect((await nights()).map((night) => night.sold)).to.deep.equal([1, 1])
+  })
+
   it('and cancels is released; the channel’s own money costs no fee here', async () => {
     const externalId = newExternalId()
     const [stored] = await receive(house, id, revision({ externalId }))
@@ -253,6 +266,28 @@ describe('What a channel books', function () {
       [same.externalId],
     )
     expect((usage as { rows: { count: number }[] }).rows[0]?.count, 'metered once').to.equal(1)
+  })
+
+  it('that cannot be taken in calls for a person, until a later revision has set it aside', async () => {
+    const externalId = newExternalId()
+    const issuesOf = async (bookingId: string) =>
+      (
+        await house.inHouse((trx) =>
+          sql<{ status: string; cause: string | null }>(trx, `select status, cause from issue where source_key = ?`, [
+            `channel_booking:${bookingId}`,
+          ]),
+        )
+      ).map(({ status, cause }) => [status, cause])
+    const kinds = ['maintenance.open-issue', 'maintenance.end-issue']
+    const [first] = await receive(house, id, revision({ externalId, unitType: 'PALACE', from: 3 }))
+    await drain({ kinds })
+    expect(await issuesOf(first?.id ?? '')).to.deep.equal([['open', null]])
+    const [second] = await receive(house, id, revision({ externalId, revision: 2, unitType: 'PALACE', from: 3 }))
+    const [third] = await receive(house, id, revision({ externalId, revision: 3, kind: 'modified', from: 3 }))
+    expect(third?.status).to.equal('applied')
+    await drain({ kinds })
+    expect(await issuesOf(first?.id ?? '')).to.deep.equal([['resolved', 'system']])
+    expect(await issuesOf(second?.id ?? ''), 'it was over before a person was called').to.deep.equal([])
   })
 
   it('of a room that is not mapped waits, is applied once it is, and a later revision does not wait for it', async () => {

@@ -4,6 +4,7 @@ import { daysIn } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { unseal } from '../../db/lib/sealing/index.ts'
 import { businessDay } from '../../db/financial/index.ts'
+import { approveRequest, eraseStep, erasureSteps, readRequest, registerRequest } from '../../db/guests/index.ts'
 import { changeStayFields } from '../../db/reservations/index.ts'
 import { chargeNights } from '../../db/reservations/charge-nights.ts'
 import { postCharged } from '../../db/reservations/folio/write.ts'
@@ -119,6 +120,56 @@ describe('A booking that its channel modifies', function () {
     expect(await requestsOfStay(stayId)).to.equal('Cot is ready')
     await modified(4, 'Early', 'Caio Reis', 'Rui Souza')
     expect(await requestsOfStay(stayId)).to.equal('Cot is ready\nEarly')
+  })
+
+  it('leaves nothing of a guest who is erased, in revisions that were never applied either, and comes back with a booker', async () => {
+    const externalId = newExternalId()
+    const booker = { name: 'Noor Haddad', email: 'noor@ota.example' }
+    const said = (revision: number, given: object = {}) =>
+      revisionOf(house, { externalId, revision, booker, rooms: [room(20, 1)], ...given })
+    const [second] = await receive(house, id, said(2, { kind: 'modified' }))
+    const [first] = await receive(house, id, said(1))
+    expect([first?.status, first?.bookingId]).to.deep.equal(['superseded', null])
+    const bookingId = second?.bookingId ?? ''
+    const bookerOf = async () => {
+      const [row] = await house.inHouse((trx) =>
+        sql<{ id: string; name: string; emailIndex: Buffer | null }>(
+          trx,
+          `select g.id, g.first_name || ' ' || g.last_name as name, b.email_index from booking b join guest g on g.id = b.booker_guest_id where b.id = ?`,
+          [bookingId],
+        ),
+      )
+      return row!
+    }
+    const before = await bookerOf()
+    const payloads = async () =>
+      (
+        await house.inHouse((trx) =>
+          sql<{ revision: number; isKept: boolean }>(
+            trx,
+            `select revision, payload is not null as is_kept from channel_booking where external_id = ? order by revision`,
+            [externalId],
+          ),
+        )
+      ).flatMap(({ revision, isKept }) => (isKept ? [revision] : []))
+    await receive(house, id, said(3, { kind: 'cancelled' }))
+    expect(await payloads()).to.deep.equal([1, 2, 3])
+    const requestId = await house.inHouse((trx) =>
+      registerRequest(trx, { guestId: before.id, kind: 'erasure', channel: 'email' }),
+    )
+    await house.inHouse(async (trx) => {
+      const { plan } = await readRequest(trx, requestId)
+      await approveRequest(trx, requestId, { identityMethod: 'document', planHash: plan?.hash })
+    })
+    for (const table of erasureSteps) await house.inHouse((trx) => eraseStep(trx, requestId, table))
+    expect(await payloads()).to.deep.equal([])
+    expect(await bookerOf()).to.deep.include({ name: 'Erased guest ', emailIndex: null })
+
+    const [back] = await receive(house, id, said(4, { kind: 'modified' }))
+    expect(back).to.include({ status: 'applied', bookingId, error: null })
+    const after = await bookerOf()
+    expect([after.name, after.emailIndex === null]).to.deep.equal(['Noor Haddad', false])
+    expect((await mainGuests(bookingId)).at(-1)).to.deep.equal(['Noor Haddad', 'confirmed', house.day(20)])
   })
 
   it('in mid-stay comes to its total and its commission, charged nights included', async () => {

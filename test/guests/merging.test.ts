@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { blocksAmong } from '../../db/guests/index.ts'
+import { blocksAmong, findByDocumentAndEmail } from '../../db/guests/index.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { hasConsent } from '../../db/ocp/consent.ts'
 import { forgetLimits } from '../auth/support.ts'
@@ -185,6 +185,46 @@ describe('Profiles that may be one person', () => {
       blocksAmong(trx, desk.house.propertyId, 'select unnest(?::uuid[])', [survivor]),
     )
     expect(found).to.deep.equal([{ guestId: survivor, level: 'refuse' }])
+  })
+
+  it('are barred by a document that a barred guest has got since, and by one of a profile merged with theirs', async () => {
+    const passport = (number: string) => ({ kind: 'passport', countryCode: 'PT', number })
+    const [barred, other] = [await create(), await create({ documents: [passport('SINCE 2')] })]
+    await call('POST', `guests/${barred}/blocks`, { level: 'refuse', reason: 'Broke the door' })
+    const added = await call('POST', `guests/${barred}/documents`, passport('SINCE 1'))
+    expect(added.status).to.equal(201)
+    await merge(barred, other)
+    const found = async (number: string, kind = 'passport') => {
+      const id = await create({ documents: [{ ...passport(number), kind }], allowDuplicate: true })
+      return (
+        await desk.house.inHouse((trx) => blocksAmong(trx, desk.house.propertyId, 'select unnest(?::uuid[])', [id]))
+      ).map(({ level }) => level)
+    }
+    expect(await found('SINCE 1')).to.deep.equal(['refuse'])
+    expect(await found('SINCE 2')).to.deep.equal(['refuse'])
+    expect(await found('SINCE 3')).to.deep.equal([])
+    expect(await found('SINCE 1', 'rg'), 'another kind of document is another one').to.deep.equal([])
+    const rejection = { decision: 'rejected', method: 'in_person', reason: 'It is of somebody else' }
+    await call('POST', `guests/${barred}/documents/${added.body.id}/verify`, rejection)
+    expect(await found('SINCE 1'), 'a rejected document says nothing').to.deep.equal([])
+  })
+
+  it('are linked with a booking from outside whose document and e-mail are of two of their profiles', async () => {
+    const number = newCpf()
+    const [survivor, merged, stranger] = [
+      await create({ email: 'new-address@example.com' }),
+      await create({ email: 'old-address@example.com', documents: [{ kind: 'cpf', countryCode: 'BR', number }] }),
+      await create({ email: 'third-address@example.com' }),
+    ]
+    const found = (email: string) => desk.house.inHouse((trx) => findByDocumentAndEmail(trx, number, email))
+    expect(await found('new-address@example.com')).to.equal(null)
+    expect(await found('old-address@example.com')).to.equal(merged)
+    await merge(survivor, merged)
+    expect(await found('NEW-address@example.com')).to.equal(survivor)
+    expect(await found('old-address@example.com')).to.equal(survivor)
+    expect(await found('third-address@example.com'), stranger).to.equal(null)
+    await unmerge(merged)
+    expect(await found('new-address@example.com')).to.equal(null)
   })
 
   it('are found as probable again once their merge is undone', async () => {

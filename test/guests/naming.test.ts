@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { receiveMessage } from '../../db/ocp/index.ts'
+import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits } from '../auth/support.ts'
+import { eventsOf, makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { useGuests } from './support.ts'
 
@@ -105,6 +107,31 @@ describe('Guests whom other modules name', () => {
     await merge(first, second)
     const twice = await call('POST', `reservations/${third.reservations[0].id}/guests`, { guestId: first })
     expect(twice.body.code, 'one person').to.equal('duplicate')
+  })
+
+  it('are told of by what they agreed to with their booking', async () => {
+    const { house } = desk
+    const told = async () => (await eventsOf(house, 'guest.consent_changed')).map(({ data }) => data)
+    const before = await told()
+    const bookingId = await makeHold(house, { words: { marketing: { email: true, sms: false } } })
+    await house.inHouse((trx) => confirmBooking(trx, bookingId))
+    const [booking] = await rows<{ guestId: string }>(`select booker_guest_id as guest_id from booking where id = ?`, [
+      bookingId,
+    ])
+    expect((await told()).slice(before.length)).to.have.deep.members([
+      { guestId: booking?.guestId, purpose: 'marketing_email', decision: 'granted' },
+      { guestId: booking?.guestId, purpose: 'marketing_sms', decision: 'withdrawn' },
+    ])
+    const kept = `select purpose, decision, source, text_version from guest_consent where guest_id = ? order by purpose`
+    expect(
+      (await rows<{ purpose: string; source: string }>(kept, [booking?.guestId])).map(({ purpose, source }) => [
+        purpose,
+        source,
+      ]),
+    ).to.deep.equal([
+      ['marketing_email', 'portal'],
+      ['marketing_sms', 'portal'],
+    ])
   })
 
   it('are meant by the survivor when they write from the address of a merged profile, whose stay it is about', async () => {

@@ -5,11 +5,12 @@ import { addDays, todayIn } from '../../config/time.ts'
 import { inPlatform, inTenant, sql } from '../../db/lib/connection.ts'
 import { eraseStep, erasureSteps, makeExport } from '../../db/guests/index.ts'
 import { receiveMessage } from '../../db/ocp/index.ts'
-import { createIssue, registerItem } from '../../db/issues/index.ts'
+import { addComment, createIssue, registerItem } from '../../db/issues/index.ts'
 import { addAttachment } from '../../db/lib/attachments.ts'
 import { eraseGuest, keepLimits } from '../../jobs/guests.ts'
 import { enqueue } from '../../db/lib/enqueue.ts'
-import { resolveGuestsFor } from './privacy-support.ts'
+import { isGuestTokenLive } from '../../db/reservations/access.ts'
+import { cancelStays, resolveGuestsFor } from './privacy-support.ts'
 import { confirmBooking } from '../../db/reservations/confirm.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { timeZone } from '../support/factories.ts'
@@ -374,6 +375,77 @@ describe('Privacy requests', () => {
         [bookingId],
       ),
     ).to.deep.equal([{ kinship: 'mother', authorisationDocumentId: null }])
+  })
+
+  it('erase what names the stay or the payment of a guest alone, and end what tokens of the booking show', async () => {
+    const { house } = desk
+    const { propertyId, gatewayAccountId } = house
+    const bookingId = await makeHold(house, { from: 62, nights: 1 })
+    await house.inHouse((trx) => confirmBooking(trx, bookingId))
+    const [booking] = await rows<{ guestId: string; stayId: string }>(
+      `select b.booker_guest_id as guest_id, r.id as stay_id from booking b join reservation r on r.booking_id = b.id where b.id = ?`,
+      [bookingId],
+    )
+    const { guestId, stayId: reservationId } = booking!
+    const [payment] = await rows<{ id: string }>(
+      `insert into payment (channel, gateway_account_id, method, property_id, target_type, target_id, amount, currency, status, captured_amount, allocated_amount, captured_at, ended_at)
+       values ('portal', ?, 'card', ?, 'booking', ?, 1, 'BRL', 'captured', 1, 1, now(), now()) returning id`,
+      [gatewayAccountId, propertyId, bookingId],
+    )
+    const about = await house.inHouse(async (trx) => {
+      const [category] = await sql<{ id: string }>(trx, `select id from issue_category where code = 'billing'`)
+      const made = {
+        propertyId,
+        categoryId: category?.id ?? '',
+        title: 'Ana was here',
+        priority: 'low' as const,
+        guestId: null,
+      }
+      const item = {
+        propertyId,
+        direction: 'found' as const,
+        category: 'bag' as const,
+        description: 'The bag of Ana',
+        guestId: null,
+      }
+      const issues = [
+        await createIssue(trx, { ...made, reservationId }),
+        await createIssue(trx, { ...made, paymentId: payment?.id ?? '' }),
+      ]
+      await addComment(
+        trx,
+        issues[1]!,
+        { text: 'Ana was called', visibility: 'internal' },
+        { role: null, mayMessage: false },
+      )
+      return { issues, item: await registerItem(trx, { ...item, reservationId }), other: await createIssue(trx, made) }
+    })
+    const [issue = ''] = about.issues
+    await house.inHouse((trx) =>
+      addAttachment(
+        trx,
+        { module: 'issues', type: 'issue', id: issue },
+        { fileName: 'Ana.png', mediaType: 'image/png', bytes: Buffer.from(png, 'base64') },
+      ),
+    )
+    expect(
+      await rows(`select 1 from issue where guest_id is not null and id = any(?::uuid[])`, [about.issues]),
+    ).to.deep.equal([])
+    const isLive = () => house.inHouse((trx) => isGuestTokenLive(trx, bookingId, new Date(Date.now() - 60_000)))
+    await cancelStays(house, bookingId)
+    expect(await isLive()).to.equal(true)
+    const request = await ask(guestId, 'erasure')
+    await approve(request.id, { planHash: request.plan?.hash })
+    await world.drain()
+    expect(await read(request.id)).to.include({ status: 'completed' })
+    const readable = `select (select count(*)::int from issue where sealed is not null and id = any(:issues::uuid[])) as issues,
+      (select count(*)::int from issue_comment where sealed is not null and issue_id = any(:issues::uuid[])) as comments,
+      (select count(*)::int from lost_item where sealed is not null and id = :item) as items,
+      (select count(*)::int from issue where sealed is not null and id = :other) as others,
+      (select count(*)::int from attachment where entity_id = :issue) as files`
+    const left = await house.inHouse((trx) => sql(trx, readable, { ...about, issue }))
+    expect(left).to.deep.equal([{ issues: 0, comments: 0, items: 0, others: 1, files: 0 }])
+    expect(await isLive()).to.equal(false)
   })
 
   it('end access that an erasure overtakes, before its approval or after', async () => {

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { localInstant } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { eraseIssues, eraseItems, flagItem } from '../../db/issues/index.ts'
+import { changeItem, eraseIssues, eraseItems, flagItem, readItem } from '../../db/issues/index.ts'
 import { blobs } from '../../db/lib/sealing/index.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
+import { waitsForLock } from '../support/deadlocks.ts'
 import { makeHouse, timeZone } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
 import { eventsOf } from '../support/stay.ts'
+import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 import { arrive, leave, place } from '../units/stays.ts'
 
@@ -88,6 +90,23 @@ describe('Lost property', function () {
     const { data } = (await owner.get(`issues/lost-items?status=closed&category=jewellery`)).body
     expect(data.map(({ id }: { id: string }) => id)).to.have.members([found.id, missed.id])
     expect(codeOf(await change(found.id, { storedAt: 'Safe' }))).to.deep.equal([409, 'invalid_transition'])
+  })
+
+  it('leaves the match that it was given while another waited for it', async () => {
+    const of = (direction: 'found' | 'missed') => register({ direction, category: 'clothing', description: 'A hat' })
+    const [found, first, second] = [await of('found'), await of('missed'), await of('missed')]
+    const matchOf = async (id: string) => (await house.inHouse((trx) => readItem(trx, id))).matchId
+    let asked: ReturnType<typeof change> | null = null
+    let isOver = false
+    await house.inHouse(async (trx) => {
+      await changeItem(trx, found.id, { matchId: first.id }, null)
+      asked = change(found.id, { matchId: second.id })
+      void asked.finally(() => (isOver = true))
+      await until(async () => isOver || (await waitsForLock(world.database.admin)))
+    })
+    const { status, body } = await asked!
+    expect([status, body.matchId], JSON.stringify(body)).to.deep.equal([200, second.id])
+    expect(await Promise.all([found.id, first.id, second.id].map(matchOf))).to.deep.equal([second.id, null, found.id])
   })
 
   it('gives nothing away before its day, and documents to nobody but owner and authority', async () => {

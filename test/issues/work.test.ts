@@ -218,6 +218,21 @@ describe('Issues of a house', function () {
     expect(body).to.include({ status: 'resolved', cause: 'property' })
     const [block] = (await owner.get(`unit-blocks?issueId=${issue.id}`)).body.data
     expect(block.status).to.equal('ended')
+    // A block that has not begun is taken back.
+    const planned = await open({ unitId })
+    const later = await owner.send('POST', 'unit-blocks', {
+      propertyId: house.propertyId,
+      unitIds: [unitId],
+      kind: 'out_of_order',
+      reason: 'maintenance',
+      from: house.day(8),
+      to: house.day(9),
+      issueId: planned.id,
+    })
+    expect(later.status, JSON.stringify(later.body)).to.equal(201)
+    const early = await post(planned.id, 'resolve', { resolution: 'It works', cause: 'none', endBlock: true })
+    expect(early.body).to.include({ status: 'resolved', unitBlockId: null })
+    expect((await owner.get(`unit-blocks?issueId=${planned.id}`)).body.data[0].status).to.equal('cancelled')
     // A block that still runs when its issue ends is a warning, and it takes the unit that the issue is about.
     const other = await open({ unitId: house.unitIds[1] })
     const place = (unitIds: (string | undefined)[]) =>

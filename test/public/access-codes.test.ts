@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
+import { createGuest, mergeGuests, updateGuest } from '../../db/guests/index.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
+import { unseal } from '../../db/lib/sealing/index.ts'
+import { recipientPlace } from '../../db/ocp/queue.ts'
 import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
 import { confirmBooking } from '../../db/reservations/index.ts'
 import { useDatabase } from '../support/database.ts'
@@ -56,6 +59,62 @@ describe('Codes that let a booker back in', () => {
     await held.database.admin.raw(`update guest_access_code set created_at = created_at - interval '61 minutes'`)
     await send()
     expect(await sent()).to.have.length(4)
+  })
+
+  describe('of a booker whose address was corrected since', () => {
+    const asFor = (typed: string) =>
+      house.inHouse((trx) =>
+        sendAccessCode(trx, { propertyId: house.propertyId, number, email: typed, client: '127.0.0.1' }),
+      )
+    /** Addresses that codes went to. */
+    const recipients = () =>
+      house.inHouse(async (trx) => {
+        const rows = await sql<{ id: string; recipient: Buffer }>(
+          trx,
+          `select id, recipient from message where dedupe_key like 'code-%' order by created_at, id`,
+        )
+        return Promise.all(
+          rows.map(async ({ id, recipient }) => {
+            const { email: address } = await unseal<{ email: string }>(trx, 'tenant', recipientPlace(id), recipient)
+            return address
+          }),
+        )
+      })
+    const booker = () =>
+      house.inHouse(async (trx) => {
+        await confirmBooking(trx, bookingId)
+        const row = await sqlOne<{ id: string }>(trx, `select booker_guest_id as id from booking where id = ?`, [
+          bookingId,
+        ])
+        return row?.id ?? ''
+      })
+
+    beforeEach(async () => {
+      house = await makeHouse({ units: 1, deposit: null })
+      bookingId = await makeHold(house, { email })
+      number = (await readBooking(house, bookingId)).number
+    })
+
+    it('go to the new address, whichever of the two is typed', async () => {
+      const guestId = await booker()
+      await house.inHouse((trx) => updateGuest(trx, guestId, { email: 'corrected@example.com' }))
+      await asFor('stranger@example.com')
+      expect(await recipients()).to.deep.equal([])
+      await asFor('Corrected@example.com')
+      expect(await recipients()).to.deep.equal(['corrected@example.com'])
+      await asFor(email)
+      expect(await recipients()).to.deep.equal(['corrected@example.com', 'corrected@example.com'])
+    })
+
+    it('go to the address of the profile that stands for theirs', async () => {
+      const guestId = await booker()
+      const survivor = await house.inHouse((trx) =>
+        createGuest(trx, { firstName: 'Ana', email: 'survivor@example.com', source: 'staff' }),
+      )
+      await house.inHouse((trx) => mergeGuests(trx, survivor, { mergedGuestId: guestId, reason: 'One person' }))
+      await asFor('survivor@example.com')
+      expect(await recipients()).to.deep.equal(['survivor@example.com'])
+    })
   })
 
   it('are ten an hour for one client, whatever bookings they are of', async () => {

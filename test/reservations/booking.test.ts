@@ -258,6 +258,18 @@ describe('The desk books', () => {
       'B 2',
     ])
     expect((await readBooking(free, made.id)).guestTokensValidFrom).not.to.equal(null)
+    // A reference is a text of somebody's, and does not leave by events.
+    const [told] = await free.inHouse((trx) =>
+      sql<{ changed: unknown }>(
+        trx,
+        `select changed from event where type = 'booking.changed' and entity ->> 'id' = ?`,
+        [made.id],
+      ),
+    )
+    expect(told?.changed).to.deep.equal([
+      { field: 'bookerGuestId', before: made.booker.guestId, after: other.booker.guestId },
+      { field: 'externalReference', before: null, after: null },
+    ])
     const stale = await reception.send(
       'PATCH',
       `bookings/${made.id}`,

@@ -232,6 +232,15 @@ describe('The life of a booking', () => {
       expect(await countersOf(house, 30, house.suitePoolId ?? '')).to.include({ sold: 1, held: 0 })
     })
 
+    it('goes back in full when the house was closed for good meanwhile', async () => {
+      const { id, paymentId } = await late()
+      await house.inHouse((trx) => sql(trx, `update property set status = 'archived' where id = ?`, [house.propertyId]))
+      await gatewaySays(house, paymentId, 'captured')
+      expect(await settle(house, id)).to.equal('refunded')
+      expect((await refundsOf(house)).map((one) => one.reason)).to.deep.equal(['late_payment'])
+      expect(await countersOf(house, 30)).to.include({ sold: 0, held: 0 })
+    })
+
     it('goes back when it comes for a booking that was cancelled', async () => {
       const id = await makeHold(house)
       const paymentId = await startPayment(house, id)
