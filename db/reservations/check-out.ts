@@ -1,12 +1,13 @@
 import { notFound, overtaken } from '../../config/errors.ts'
 import { reservationCheckedOut } from '../../config/events/reservations.ts'
 import { sum } from '../lib/amounts.ts'
-import { sql } from '../lib/connection.ts'
+import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { requestRefund } from '../payment/index.ts'
 import { onTop } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { moveInventory, vacate } from '../units/index.ts'
+import { capDeposits } from './amend-rows.ts'
 import { chargeExtras, cutExtras } from './charge-extras.ts'
 import { chargeNights } from './charge-nights.ts'
 import { readFacts } from './facts.ts'
@@ -43,12 +44,13 @@ const leaveEarly = async (
   )
   const rooms = sum(left.map((night) => night.amount))
   const taxes = onTop(left.flatMap((night) => night.taxes as LineTax[]))
-  await sql(
+  const after = await sqlOne<ReservationRow>(
     trx,
     `update reservation set room_total = room_total - :rooms, extras_total = extras_total - :extras, tax_total = tax_total - :taxes,
-       total = total - :rooms - :extras - :taxes, version = version + 1 where id = :id`,
+       total = total - :rooms - :extras - :taxes, version = version + 1 where id = :id returning *`,
     { rooms, extras: cut.extras, taxes: taxes + cut.taxOnTop, id: stay.id },
   )
+  if (after) await capDeposits(trx, after)
   await moveInventory(trx, moves)
 }
 

@@ -5,17 +5,18 @@ import { addDays, daysIn } from '../../config/time.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { businessDay } from '../financial/index.ts'
-import { onTop } from '../properties/index.ts'
+import { countParty, localTaxRules, onTop } from '../properties/index.ts'
 import type { ReservationNightRow, ReservationRow } from '../rows.ts'
 import { lockPools, lockPoolNights } from '../units/index.ts'
 import { amendLocked } from './amend.ts'
-import { fixedNights } from './amend-nights.ts'
+import { fixedNights, missedNights } from './amend-nights.ts'
 import { cancelReservations } from './cancel.ts'
 import { changeBooker, namesOfStays, namesSaid, tellWhatIsNew, withBooker } from './channel-news.ts'
 import { addRooms, openHouse, soldRooms, tellOverbooked, writeCommissions } from './import.ts'
 import type { House, Imported, ImportedStay, Sold } from './import.ts'
 import { lockBooking, propertyOfBooking } from './lock.ts'
 import type { LockedBooking } from './lock.ts'
+import { withoutDays } from './night-taxes.ts'
 import { besideCharged } from './rules/channel-price.ts'
 import type { ChargedNight } from './rules/channel-price.ts'
 import { staysMeant } from './rules/channel-rooms.ts'
@@ -162,17 +163,18 @@ export const changeStay = async (
 }
 
 const amendRooms = async (trx: Trx, house: House, locked: LockedBooking, pairs: readonly Pair[]): Promise<void> => {
-  const { businessDate } = house
-  const charged = await chargedNights(
+  const { businessDate, property, catalogue } = house
+  const standing = await standingNights(
     trx,
     pairs.map(({ reservation }) => reservation),
     businessDate,
   )
-  const wanted = pairs.map(({ reservation, room }) => ({
-    reservation,
-    room,
-    nights: besideCharged(house.property, house.catalogue, room, charged.get(reservation.id) ?? []),
-  }))
+  const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
+  const wanted = pairs.map(({ reservation, room: sold }) => {
+    const { charged, unpaid } = standing.get(reservation.id)!
+    const room = { ...sold, nights: withoutDays(rules, sold.nights, countParty(catalogue, sold.room).persons, unpaid) }
+    return { reservation, room, nights: besideCharged(property, catalogue, room, charged) }
+  })
   for (const { reservation, room, nights } of wanted) {
     const { reservation: after } = await amendLocked(
       trx,
@@ -197,29 +199,37 @@ const amendRooms = async (trx: Trx, house: House, locked: LockedBooking, pairs: 
   )
 }
 
-/** Nights of stays that no revision reaches any more, with what they came to; waived ones are the house's own affair. */
-const chargedNights = async (
+type Standing = {
+  /** Nights that no revision reaches any more, with what they came to. */
+  charged: ChargedNight[]
+  /** Days that the guest does not pay for: missed before a late arrival, or waived, which are the house's own affair. */
+  unpaid: ReadonlySet<string>
+}
+
+/** Nights of stays that are settled before a revision is applied. */
+const standingNights = async (
   trx: Trx,
   stays: readonly ReservationRow[],
   businessDate: string,
-): Promise<Map<string, ChargedNight[]>> => {
+): Promise<Map<string, Standing>> => {
   const rows = await sql<ReservationNightRow>(
     trx,
-    `select * from reservation_night where reservation_id = any(?::uuid[]) and status in ('open', 'charged') order by date`,
+    `select * from reservation_night where reservation_id = any(?::uuid[]) order by date`,
     [stays.map((one) => one.id)],
   )
   return new Map(
     stays.map((stay) => {
       const isFixed = fixedNights(stay, businessDate)
-      const own = rows.filter((row) => row.reservationId === stay.id && isFixed(row))
-      return [
-        stay.id,
-        own.map(({ date, amount, taxes, commission }) => ({
+      const own = rows.filter((row) => row.reservationId === stay.id)
+      const waived = own.filter(({ status }) => status === 'waived').map(({ date }) => date)
+      const charged = own
+        .filter((row) => (row.status === 'open' || row.status === 'charged') && isFixed(row))
+        .map(({ date, amount, taxes, commission }) => ({
           date,
           owed: amount + onTop(taxes as QuotedNight['taxes']),
           commission: commission ?? 0,
-        })),
-      ]
+        }))
+      return [stay.id, { charged, unpaid: new Set([...missedNights(own, businessDate), ...waived]) }]
     }),
   )
 }

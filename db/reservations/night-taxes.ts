@@ -11,6 +11,12 @@ type Taxes = QuotedNight['taxes']
 const movingRules = (rules: readonly TaxRule[]): ReadonlySet<string> =>
   new Set(rules.filter((rule) => rule.basis === 'per_stay' || rule.maxNights !== null).map((rule) => rule.id))
 
+/** Those of them that some nights have: a tax that a channel's price leaves out is not added. */
+const movingAmong = (rules: readonly TaxRule[], nights: readonly { taxes: Taxes }[]): ReadonlySet<string> => {
+  const taken = new Set(nights.flatMap(({ taxes }) => taxes.map((tax) => tax.taxRuleId)))
+  return new Set([...movingRules(rules)].filter((id) => taken.has(id)))
+}
+
 const withMoved = (taxes: Taxes, moving: ReadonlySet<string>, due: Taxes): Taxes => [
   ...taxes.filter((tax) => !moving.has(tax.taxRuleId)),
   ...due,
@@ -25,6 +31,26 @@ export const retaxed = (rules: readonly TaxRule[], { taxes }: { taxes: Taxes }, 
     moving,
     nightTaxes(rules, night).filter((tax) => moving.has(tax.taxRuleId)),
   )
+}
+
+/**
+ * The nights of a price without some of its days, which are missed or paid for otherwise. Taxes that are taken once a stay, or of its first nights, are those
+ * of the first that are left.
+ */
+export const withoutDays = <Night extends { date: string; amount: number; taxes: Taxes }>(
+  rules: readonly TaxRule[],
+  nights: readonly Night[],
+  persons: TaxedNight['persons'],
+  gone: ReadonlySet<string>,
+): Night[] => {
+  const left = nights.filter(({ date }) => !gone.has(date))
+  const moving = movingAmong(rules, nights)
+  if (left.length === nights.length || moving.size === 0) return left
+  return left.map((night, index) => {
+    const { date, amount, taxes } = night
+    const due = nightTaxes(rules, { date, index, amount, persons }).filter((tax) => moving.has(tax.taxRuleId))
+    return { ...night, taxes: withMoved(taxes, moving, due) }
+  })
 }
 
 /** The number of nights that are paid for before each night. Waived ones are never charged, nor are their taxes. */
@@ -63,10 +89,9 @@ export const moveFirstTaxes = async (
     [stay.id],
   )
   const nights = rows.map((row) => ({ ...row, taxes: row.taxes as Taxes }))
-  const taken = new Set(nights.flatMap(({ taxes }) => taxes.map((tax) => tax.taxRuleId)))
   const catalogue = await catalogueOf(trx, property)
   const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
-  const moving = new Set([...movingRules(rules)].filter((id) => taken.has(id)))
+  const moving = movingAmong(rules, nights)
   if (moving.size === 0) return
   const { persons } = countParty(catalogue, stay)
   const changed = nights

@@ -9,7 +9,7 @@ import { enqueue } from '../lib/enqueue.ts'
 import { catalogueOf } from '../properties/index.ts'
 import { moveInventory } from '../units/index.ts'
 import type { Move } from '../units/index.ts'
-import { amendedExtras, renewDeposits, writeExtras } from './amend-rows.ts'
+import { amendedExtras, capDeposits, renewDeposits, writeExtras } from './amend-rows.ts'
 import { renewDue } from './deposits.ts'
 import { readFacts } from './facts.ts'
 import { holdGuests } from './hold-guests.ts'
@@ -93,7 +93,9 @@ export const reinstate = async (
   ])
   const coming = await retotal(trx, stay.id)
   await renewDue(trx, locked)
+  // Nights that were missed, or that a fee has paid for, are no part of the price any more.
   if (terms && !stay.channelManaged) await renewDeposits(trx, booking, coming, property, now)
+  else await capDeposits(trx, coming)
   const { tenantId } = contextOf(trx)
   if (tenantId && property.settings.assignment.automatic)
     await enqueue(trx, assignUnit, { tenantId, reservationId: stay.id })

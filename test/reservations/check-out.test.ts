@@ -69,6 +69,27 @@ describe('At check-out', () => {
     await healthy()
   })
 
+  it('who leaves early is asked for no installments beyond what the stay has come to', async () => {
+    const [id = ''] = await makeStays(house, 1, { from: -1, nights: 5, checkedIn: true })
+    const { total } = await readStay(house, id)
+    const [first, last] = [10_000, total - 10_000]
+    await change(
+      `insert into deposit (reservation_id, position, due_at, amount)
+       select ?, v.position, now() - interval '1 day' * v.position, v.amount from (values (2, ?::bigint), (1, ?::bigint)) v (position, amount)`,
+      [id, first, last],
+    )
+    await payAll(house, id)
+    await setDay(house, 0)
+    expect(await leave(id, true, 'balance')).to.equal('checked_out')
+    const stay = await readStay(house, id)
+    expect(stay.total).to.be.below(total)
+    const deposits = await change(`select amount from deposit where reservation_id = ? order by due_at`, [id])
+    expect(deposits).to.deep.equal([{ amount: first }, { amount: stay.total - first }])
+    // What the guest has paid beyond it stays on the folio, for the desk to hand back.
+    expect((await folioOf(id)).balance).to.equal(stay.total + 20_000 - total)
+    await healthy()
+  })
+
   it('who leaves after midnight has slept the night, whether the audit has closed its day or not', async () => {
     const [id = ''] = await makeStays(house, 1, { from: -1, nights: 1, checkedIn: true })
     expect(await blockersOf(leave(id))).to.deep.equal(['balance_not_zero'])

@@ -134,6 +134,18 @@ describe('A guest who did not come', () => {
     expect(shown?.rooms[0]?.nights.map(({ date }) => date)).to.deep.equal([1, 2, 3].map(house.day))
   })
 
+  it('and comes a day later is asked for no installments beyond what is left of the price', async () => {
+    const id = await book()
+    const installments = [{ dueAt: `${house.day(1)}T12:00:00.000Z`, amount: 47_600 }]
+    const asked = await manager.send('PUT', `reservations/${id}/deposits`, { installments })
+    expect(asked.status, JSON.stringify(asked.body)).to.equal(200)
+    await send(id, 'no-show')
+    await setDay(house, 1)
+    const back = await send(id, 'reinstate', { reason: 'a late bus' }, manager)
+    const amounts = (back as unknown as { deposits: { amount: number }[] }).deposits.map(({ amount }) => amount)
+    expect(amounts).to.deep.equal([20_400, back.total - 20_400])
+  })
+
   it('and whose nights the fee has paid for leaves them free when the stay is cancelled after all, and pays them once', async () => {
     const id = await book()
     await send(id, 'no-show')

@@ -1,6 +1,6 @@
 import type { ChannelRevision, ChannelRoom } from '../../../config/channels.ts'
 import type { QuotedNight } from '../../../config/quote.ts'
-import { daysBetween, daysIn } from '../../../config/time.ts'
+import { daysIn } from '../../../config/time.ts'
 import { split, sum } from '../../lib/amounts.ts'
 import { countParty } from '../../properties/rules/party.ts'
 import { localTaxRules } from '../../properties/rules/stay-price.ts'
@@ -64,7 +64,7 @@ export type ChargedNight = { date: string; owed: number; commission: number }
 
 /**
  * The nights of a room as its charged ones leave them. These keep the price at which they were charged; where the channel has another one by now, the
- * nights to come make up for it, so that the room comes to what the channel says. The commission likewise.
+ * nights to come make up for it, so that the room comes to what the channel says. The commission likewise. `nights`: all that the guest pays for, in order.
  */
 export const besideCharged = (
   property: SaleProperty,
@@ -94,8 +94,8 @@ export const besideCharged = (
   const amounts = isAsSaid ? weights : split(due, weights)
   const rules = localTaxRules(catalogue, property, property.locales[0] ?? 'en')
   const { persons } = countParty(catalogue, room)
-  const taxesOf = ({ date }: ChannelNight, amount: number) =>
-    nightTaxes(rules, { date, index: daysBetween(room.arrival, date), amount, persons }).filter((tax) => tax.included)
+  const taxesOf = (night: ChannelNight, amount: number) =>
+    nightTaxes(rules, { date: night.date, index: nights.indexOf(night), amount, persons }).filter((tax) => tax.included)
   const anew = new Map(
     open.map((night, index) => {
       const [amount = 0, commission = 0] = [amounts[index], commissions[index]]
