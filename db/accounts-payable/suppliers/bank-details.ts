@@ -153,7 +153,7 @@ export const detailsInUse = (record: string, supplierId = `${record}.supplier_id
   `(select d.id, d.usable_from from supplier_bank_details d where d.tenant_id = ${record}.tenant_id and d.supplier_id = ${supplierId} and d.status = 'approved'
      order by d.usable_from <= now() desc, d.number desc limit 1)`
 
-export type BankDetailsOf = {
+type BankDetailsOf = {
   /** To which money goes now. */
   bankDetails: BankDetailsShown | null
   /** Those that wait for a decision. */

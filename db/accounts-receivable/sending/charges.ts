@@ -73,6 +73,8 @@ export const chargesOfReceivables: PixCharges = {
       trx,
       `select x.installment_id, x.br_code as code, x.status <> 'creating' as is_over from pix_charge x
        join receivable_installment i on i.tenant_id = x.tenant_id and i.receivable_id = x.target_id and i.id = x.installment_id and i.open > 0
+         -- One that asks for what was open before would have the customer pay it again.
+         and x.amount = i.open
        where x.tenant_id = ? and x.target_type = 'receivable' and x.target_id = ? and x.status in ('creating', 'active') order by i.due_on, i.seq`,
       [contextOf(trx).tenantId, receivableId],
     ),

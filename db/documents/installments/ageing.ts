@@ -64,7 +64,7 @@ export type AgeingAsked = Paging & {
  * Amounts that stand apart from the buckets on a day, such as credits: `text` selects `key` and an amount by each of `names`. Groups that have only such amounts are
  * rows, too.
  */
-export type Beside<Name extends string> = { names: readonly Name[]; text: string }
+type Beside<Name extends string> = { names: readonly Name[]; text: string }
 
 const asColumn = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
