@@ -62,3 +62,6 @@ export const moneyText = (amount: number, currency: string, locale: string): str
   )
   return format.format(amount / 10 ** digits)
 }
+
+/** An amount with the code of its currency, for words that people of several languages read, such as `1200.00 BRL`. */
+export const moneyWithCode = (amount: number, currency: string): string => `${majorText(amount, currency)} ${currency}`

@@ -90,6 +90,11 @@ export const english: Record<UserMailKind, Mail> = {
     text: ({ name, house, key }) =>
       `Hello ${name},\n\nthe Pix keys or the bank connection of the account ${key} of ${house} were changed. If you did not expect this, look at the account at once, and ask who changed it.`,
   },
+  transfer_attention: {
+    subject: ({ house, amount }) => `${house}: a Pix of ${amount} without an answer`,
+    text: ({ name, house, key, amount }) =>
+      `Hello ${name},\n\nthe bank has not said for days what became of a Pix of ${amount} out of the account ${key} of ${house}. Please ask the bank, and look at the statement of the account, before you pay again.`,
+  },
   bank_details_changed: {
     subject: ({ house }) => `${house}: bank details of a supplier`,
     text: ({ name, house, key }) =>

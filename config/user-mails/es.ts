@@ -90,6 +90,11 @@ export const spanish: Record<UserMailKind, Mail> = {
     text: ({ name, house, key }) =>
       `Hola ${name}:\n\nse cambiaron las claves Pix o la conexión bancaria de la cuenta ${key} de ${house}. Si no lo esperaba, revise la cuenta de inmediato y pregunte quién hizo el cambio.`,
   },
+  transfer_attention: {
+    subject: ({ house, amount }) => `${house}: un Pix de ${amount} sin respuesta`,
+    text: ({ name, house, key, amount }) =>
+      `Hola ${name}:\n\ndesde hace días el banco no dice qué pasó con un Pix de ${amount} de la cuenta ${key} de ${house}. Pregunte al banco y mire el extracto de la cuenta antes de pagar de nuevo.`,
+  },
   bank_details_changed: {
     subject: ({ house }) => `${house}: datos bancarios de un proveedor`,
     text: ({ name, house, key }) =>

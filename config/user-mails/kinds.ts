@@ -53,6 +53,7 @@ export const userMailKinds = {
   approval_waiting: { token: null },
   bank_details_changed: { token: null },
   pix_connection_changed: { token: null },
+  transfer_attention: { token: null },
   tenant_suspended: { token: null },
   tenant_deletion_planned: { token: null },
   support_session: { token: null },

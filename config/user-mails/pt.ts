@@ -90,6 +90,11 @@ export const portuguese: Record<UserMailKind, Mail> = {
     text: ({ name, house, key }) =>
       `Olá ${name},\n\nas chaves Pix ou a conexão bancária da conta ${key} de ${house} foram alteradas. Se você não esperava isso, confira a conta imediatamente e pergunte quem fez a alteração.`,
   },
+  transfer_attention: {
+    subject: ({ house, amount }) => `${house}: um Pix de ${amount} sem resposta`,
+    text: ({ name, house, key, amount }) =>
+      `Olá ${name},\n\nhá dias o banco não informa o que houve com um Pix de ${amount} da conta ${key} de ${house}. Consulte o banco e o extrato da conta antes de pagar de novo.`,
+  },
   bank_details_changed: {
     subject: ({ house }) => `${house}: dados bancários de um fornecedor`,
     text: ({ name, house, key }) =>

@@ -86,6 +86,24 @@ describe('A Pix that the house sends', function () {
     expect(await transfer(lost)).to.include({ status: 'completed' })
     expect(await a.balance()).to.equal(before - 1_400)
 
+    // A bank that says nothing for days: people are told to ask it, once, and its word counts when it comes.
+    const mute = await approved('Nothing is heard')
+    await a.house.inHouse((trx) => beginTransfer(trx, mute))
+    for (let read = 0; read < 10; read += 1)
+      await a.house.inHouse((trx) => settleSent(trx, mute, { status: 'pending' }))
+    const told = await a.rows<{ money: string; key: string; mails: number }>(
+      `select n.money, n.key, (select count(*)::int from user_mail m where m.reference_id = n.id) as mails from notice n
+       where n.tenant_id = :tenantId and n.kind = 'transfer_attention'`,
+    )
+    expect(told).to.have.length(1)
+    expect(told[0]).to.include({ money: '7.00 BRL' })
+    expect(told[0]?.mails).to.be.above(1)
+    await world.drain()
+    await a.house.inHouse((trx) =>
+      settleSent(trx, mute, { status: 'failed', failure: { code: 'not_sent', message: 'It never came' } }),
+    )
+    expect(await transfer(mute)).to.include({ status: 'failed' })
+
     // A worker begins to send, the bank does it, and the worker dies before it has written the answer.
     const { id: killed } = done(await ask('Killed'), 201)
     await a.house.inHouse((trx) =>

@@ -6,7 +6,7 @@ import {
   payableSubmitted,
   payableVoided,
 } from '../../../config/events/accounts-payable.ts'
-import { formatMoney } from '../money.ts'
+import { moneyWithCode } from '../../../config/minor-units.ts'
 import { bookOf, installmentsIn, settle, todayAfter, todayOf } from '../../documents/index.ts'
 import { assertOpen, postingEventOf, raisePosting, refuseProblems } from '../../financial/index.ts'
 import { approverOf, authorOf, editorsWith } from '../../lib/authors.ts'
@@ -124,7 +124,7 @@ export const submitPayable = async (trx: Trx, id: string, expected: number | nul
     await noticeRoles(trx, roles, {
       kind: 'approval_waiting',
       reference: `payable ${id} ${change.round}`,
-      money: formatMoney(payable.total, payable.currency),
+      money: moneyWithCode(payable.total, payable.currency),
     })
 }
 

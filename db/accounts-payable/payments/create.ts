@@ -14,7 +14,7 @@ import { insertRow, insertRows } from '../../lib/records.ts'
 import { lockCredit } from '../credits/state.ts'
 import { PayablePayment, PayablePaymentItem } from '../models.ts'
 import type { CreditRecord, ItemRecord, PaymentRecord } from '../models.ts'
-import { formatMoney } from '../money.ts'
+import { moneyWithCode } from '../../../config/minor-units.ts'
 import { noticeRoles } from '../../ocp/index.ts'
 import { readRow } from '../../lib/records.ts'
 import { SupplierCredit } from '../models.ts'
@@ -191,7 +191,7 @@ export const createPayment = async (
     await noticeRoles(trx, ['owner', 'finance'], {
       kind: 'approval_waiting',
       reference: `payable_payment ${id}`,
-      money: formatMoney(payment.total, payment.currency),
+      money: moneyWithCode(payment.total, payment.currency),
     })
     return id
   }

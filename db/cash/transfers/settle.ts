@@ -5,15 +5,17 @@ import {
   cashTransferOutcomeUnknown,
 } from '../../../config/events/cash.ts'
 import type { MovementKind } from '../../../config/cash.ts'
+import { moneyWithCode } from '../../../config/minor-units.ts'
 import { accountFor, raisePosting } from '../../financial/index.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
 import type { Trx } from '../../lib/connection.ts'
-import { changeRow } from '../../lib/records.ts'
+import { changeRow, readRow } from '../../lib/records.ts'
+import { noticeRoles } from '../../ocp/index.ts'
 import type { TransferStatus } from '../../../config/cash.ts'
 import { answerTransfer } from '../answers.ts'
 import { accountFacts } from '../facts.ts'
 import type { AccountFacts } from '../facts.ts'
-import { CashTransfer } from '../models.ts'
+import { CashAccount, CashTransfer } from '../models.ts'
 import type { TransferFailure, TransferRecord } from '../models.ts'
 import { bookMovement, dayOfBooking } from '../movements.ts'
 import { placeOf } from '../postings.ts'
@@ -144,6 +146,18 @@ const complete = async (
   await bookLegs(trx, done, { out: { account: from, day }, in: { account: to, day } })
 }
 
+/** The bank has not said for days what became of a transfer: a person asks it. */
+const askForHelp = async (trx: Trx, transfer: TransferRecord): Promise<void> => {
+  await tellTransfer(trx, cashTransferAttentionNeeded, transfer)
+  const { code } = await readRow(trx, CashAccount, transfer.fromAccountId, ['code'])
+  await noticeRoles(trx, ['owner', 'finance'], {
+    kind: 'transfer_attention',
+    reference: `cash_transfer ${transfer.id}`,
+    key: code,
+    money: moneyWithCode(transfer.amount, transfer.currency),
+  })
+}
+
 /**
  * Writes what the bank has said of a transfer that was sent (R14): only its clear no is a failure, no usable answer is unknown and read again. An answer that
  * comes twice changes nothing. The document that asked hears of the end in this transaction.
@@ -158,7 +172,7 @@ export const settleTransfer = async (trx: Trx, id: string, outcome: SendingOutco
     await changeRow(trx, CashTransfer, id, { status: 'unknown', nextReadAt, readCount: transfer.readCount + 1 })
     const now = await transferById(trx, id)
     if (transfer.status === 'sending') await tellTransfer(trx, cashTransferOutcomeUnknown, now)
-    if (nextReadAt === null) await tellTransfer(trx, cashTransferAttentionNeeded, now)
+    if (nextReadAt === null) await askForHelp(trx, now)
     return undefined
   }
   await changeRow(trx, CashTransfer, id, { status: 'failed', failure: outcome.failure, nextReadAt: null })
