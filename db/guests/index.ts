@@ -28,7 +28,7 @@ export { addDocument, deleteDocument, readDocument, verifyDocument } from './doc
 export { sides, storeFile } from './documents/files.ts'
 export { documentKinds } from './documents/numbers.ts'
 export { dismissDuplicate, listDuplicates, readDuplicate } from './duplicates.ts'
-export { findGuests, guestSorts, listGuests } from './list.ts'
+export { findProfiles, guestSorts, listGuests } from './list.ts'
 export { matchGuests } from './match.ts'
 export { mergeFields, mergeGuests } from './merge.ts'
 export { addNote, alertMoments, alertsOf, deleteNote, readNoteFacts } from './notes.ts'
