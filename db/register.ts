@@ -68,7 +68,13 @@ import {
   registerDaily,
   registerTaxDrafts,
 } from './financial/index.ts'
-import { beforeErasing, erasureBlockersWith, exportGuestsWith, registerCompanyUses } from './guests/index.ts'
+import {
+  beforeErasing,
+  erasureBlockersWith,
+  exportGuestsWith,
+  registerCompanyUses,
+  registerEmailChange,
+} from './guests/index.ts'
 import {
   inventoryChecklist,
   inventoryControls,
@@ -97,6 +103,7 @@ import {
 import {
   companyUses,
   erasureBlockers,
+  followEmail,
   openChecksWith,
   paymentTargets,
   reapHolds,
@@ -125,6 +132,7 @@ export const registerModules = () => {
   registerPlatformCallback((trx, callback) => resolvePlatformCallback(trx as never, callback))
   erasureBlockersWith(erasureBlockers)
   registerCompanyUses(companyUses)
+  registerEmailChange(followEmail)
   erasureBlockersWith(paymentErasureBlockers)
   erasureBlockersWith(receivableErasureBlockers)
   exportGuestsWith('messages', messagesForGuests)

@@ -60,8 +60,8 @@ export const recordFirst = async (trx: Trx, guestId: string, consents: readonly 
 type Present = Pick<GuestConsentRow, 'id' | 'purpose' | 'decision' | 'source' | 'textVersion' | 'at'>
 
 /**
- * The present decision of each purpose, over all profiles of a guest: one that the latest row of any of them withdraws is withdrawn (R14).
- * A purpose without a row is not granted.
+ * The present decision of each purpose, over all profiles of a guest, the survivor first: one that the latest row of any of them withdraws is withdrawn (R14),
+ * until the guest decides anew after the merge. A purpose without a row is not granted.
  */
 export const presentConsents = (trx: Trx, guestIds: readonly string[]): Promise<Present[]> =>
   prepared<Present>(
@@ -69,6 +69,9 @@ export const presentConsents = (trx: Trx, guestIds: readonly string[]): Promise<
     `select distinct on (purpose) id, purpose, decision, source, text_version, at from (
        select distinct on (guest_id, purpose) * from guest_consent where guest_id = any(?::uuid[])
        order by guest_id, purpose, at desc, id) latest
+     where latest.guest_id = ? or not exists (select from guest_consent n where n.guest_id = ? and n.purpose = latest.purpose
+       and n.at > (select max(j.merged_at) from guest m join guest_merge j on j.tenant_id = m.tenant_id and j.merged_id = m.id and j.undone_at is null
+         where m.merged_into_id = ?))
      order by purpose, (decision = 'withdrawn') desc, at desc, id`,
-    [guestIds],
+    [guestIds, guestIds[0], guestIds[0], guestIds[0]],
   )

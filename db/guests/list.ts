@@ -10,6 +10,7 @@ import type { GuestRow } from '../rows.ts'
 import { blindIndex, plainText, unsealGuests } from '../lib/sealing/index.ts'
 import { presentDay } from '../units/index.ts'
 import { holdsAt } from './blocks.ts'
+import { profilesOf } from './resolve.ts'
 import { maskEmail, maskPhone } from './rules/masks.ts'
 import { profilePlace } from './profile.ts'
 import type { GuestProfile } from './profile.ts'
@@ -109,6 +110,10 @@ export const findGuests = async (trx: Trx, { q, email, phone, document }: Found)
   const survivors = await Promise.all(found.map((list) => survivorsOf(trx, list)))
   return (survivors[0] ?? []).filter((id) => survivors.every((list) => list.includes(id)))
 }
+
+/** Every profile of the guests that a search finds: records of other modules may name any of them. */
+export const findProfiles = async (trx: Trx, search: Found): Promise<string[]> =>
+  profilesOf(trx, (await findGuests(trx, search)) ?? [])
 
 const survivorsOf = async (trx: Trx, guestIds: string[]) =>
   guestIds.length === 0

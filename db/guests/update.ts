@@ -47,6 +47,18 @@ export const writeProfile = async (
   await askForMatch(trx, row.id)
 }
 
+type Follow = (trx: Trx, guestId: string, email: string | null) => Promise<void>
+let follow: Follow | null = null
+/** A higher module follows the e-mail of a guest in records of its own. They are locked before guests, so it is called before the guest is. */
+export const registerEmailChange = (followedBy: Follow): void => {
+  follow = followedBy
+}
+
+/** Tells the higher module of an e-mail that a change sends. */
+export const announceEmail = async (trx: Trx, guestId: string, { email }: GuestChange): Promise<void> => {
+  if (email !== undefined) await follow?.(trx, guestId, email)
+}
+
 /** Changes a profile (P2). 409 `guest_merged`, `guest_erased`. */
 export const updateGuest = async (
   trx: Trx,
@@ -55,6 +67,7 @@ export const updateGuest = async (
   expected: number | null = null,
 ): Promise<void> => {
   checkProfile(change)
+  await announceEmail(trx, guestId, change)
   const row = await lockGuest(trx, guestId, expected)
   await writeProfile(trx, row, await openProfile(trx, row), change)
 }

@@ -5,13 +5,16 @@ import type { ChannelKind } from './rules/contents.ts'
 
 /**
  * Tells whether a guest wants marketing by a kind of channel, as SQL: `guest` is an expression for the id of the survivor. What any of its profiles withdraws is
- * withdrawn, and without a word it is not granted.
+ * withdrawn, until the guest decides anew after the merge; without a word it is not granted.
  */
 export const consents = (guest: string, purpose: string): string => `
   coalesce((select bool_and(latest.decision = 'granted')
-    from (select ${guest} as id union all select o.id from guest o where o.merged_into_id = ${guest}) person
+    from (select ${guest} as id, false as is_merged union all select o.id, true from guest o where o.merged_into_id = ${guest}) person
     cross join lateral (select c.decision from guest_consent c where c.guest_id = person.id and c.purpose = ${purpose}
-      order by c.at desc, c.id limit 1) latest), false)`
+      order by c.at desc, c.id limit 1) latest
+    where not (person.is_merged and exists (select from guest_consent n where n.guest_id = ${guest} and n.purpose = ${purpose}
+      and n.at > (select max(j.merged_at) from guest m join guest_merge j on j.tenant_id = m.tenant_id and j.merged_id = m.id and j.undone_at is null
+        where m.merged_into_id = ${guest})))), false)`
 
 export const hasConsent = async (trx: Trx, guestId: string | null, kind: ChannelKind): Promise<boolean> => {
   if (guestId === null) return false

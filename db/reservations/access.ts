@@ -4,7 +4,7 @@ import { sql, sqlOne } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { queueMessage } from '../ocp/index.ts'
 import { blindIndex } from '../lib/sealing/index.ts'
-import { bookerOf } from '../guests/index.ts'
+import { bookerOf, isOfGuest } from '../guests/index.ts'
 import type { BookingRow } from '../rows.ts'
 import { hashAddress } from './limits.ts'
 import { readBookingNumber } from './rules/number.ts'
@@ -115,6 +115,24 @@ export const useAccessCode = async (
     [right, right, triesPerCode, live.id],
   )
   return right ? booking.id : null
+}
+
+/**
+ * Gives the bookings of a guest that still stand, and are known by the e-mail of the profile, the one that it gets. Tokens that were sent to the former
+ * end. Bookings are locked before guests.
+ */
+export const followEmail = async (trx: Trx, guestId: string, email: string | null): Promise<void> => {
+  const emailIndex = email === null ? null : blindIndex(trx, 'email', email)
+  await sql(
+    trx,
+    `update booking set email_index = :emailIndex, guest_tokens_valid_from = now(), version = version + 1 where id in (
+       select b.id from guest own join booking b on b.tenant_id = own.tenant_id and b.email_index = own.email_index
+         and ${isOfGuest('b.booker_guest_id', 'own.id')}
+       where own.id = :guestId and own.email_index is distinct from cast(:emailIndex as bytea) and exists (
+         select from reservation r where r.tenant_id = b.tenant_id and r.booking_id = b.id and r.status in ('held', 'confirmed', 'checked_in'))
+       order by b.id for no key update of b)`,
+    { guestId, emailIndex },
+  )
 }
 
 /** Tells whether the booking has another booker by now, or none: links sent to its first one open it no more. */

@@ -6,7 +6,7 @@ import type { Trx } from '../lib/connection.ts'
 import { withinDays } from '../lib/days.ts'
 import { fact, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
-import { findGuests } from '../guests/index.ts'
+import { findProfiles } from '../guests/index.ts'
 import type { BookingRow, FolioRow } from '../rows.ts'
 import { guestName } from '../units/index.ts'
 import { summariesOf } from './list.ts'
@@ -38,7 +38,7 @@ const mostFound = 5_000
 /** Finds bookings by what staff types: a number, also of one of the rooms, an external number, or the name of the booker or a main guest. */
 const search = async (trx: Trx, q: string): Promise<Part> => {
   const text = q.trim()
-  const guestIds = (await findGuests(trx, { q })) ?? []
+  const guestIds = await findProfiles(trx, { q })
   const rows = await sql<{ id: string }>(
     trx,
     `select id from booking where number = :number

@@ -1,7 +1,7 @@
 import { notFound } from '../../config/errors.ts'
 import { textIn } from '../../config/local-text.ts'
 import type { LocalText } from '../../config/local-text.ts'
-import { findGuests, alertsOf } from '../guests/index.ts'
+import { alertsOf, findProfiles } from '../guests/index.ts'
 import type { Audience } from '../guests/index.ts'
 import { prepared } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
@@ -106,7 +106,7 @@ const search = async (trx: Trx, q: string): Promise<Part> => {
     `(b.number = ? or b.external_reference = ? or r.primary_guest_id = any(?::uuid[]) or exists (
       select from unit_assignment a join unit u on u.tenant_id = a.tenant_id and u.id = a.unit_id
       where a.tenant_id = r.tenant_id and a.reservation_id = r.id and a.status <> 'released' and u.name = ?))`,
-    [readBookingNumber(text.replace(/-\d{1,2}$/, '')), text, (await findGuests(trx, { q })) ?? [], text],
+    [readBookingNumber(text.replace(/-\d{1,2}$/, '')), text, await findProfiles(trx, { q }), text],
   )
 }
 

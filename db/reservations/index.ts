@@ -1,5 +1,5 @@
 /** Bookings and stays, from hold to check-out, with their folios. Other modules and the edges import this file alone. */
-export { isGuestTokenLive, sendAccessCode, tokensCalledBack, useAccessCode } from './access.ts'
+export { followEmail, isGuestTokenLive, sendAccessCode, tokensCalledBack, useAccessCode } from './access.ts'
 export { owedToAgency } from './agency-commission.ts'
 export { assignUnits } from './assign.ts'
 export { bookingSorts, listBookings, readBooking } from './bookings.ts'

@@ -7,7 +7,7 @@ import { prepared, sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { onDays, overDays, withinDays, withinTimes } from '../lib/days.ts'
 import type { Days } from '../lib/days.ts'
-import { findGuests } from '../guests/index.ts'
+import { findProfiles } from '../guests/index.ts'
 import { allOf, inScope, orderBy, readPage, where } from '../lib/paging.ts'
 import type { Paging, Part, Sort } from '../lib/paging.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
@@ -89,7 +89,7 @@ const search = async (trx: Trx, q: string): Promise<Part> => {
       position ?? null,
       position ?? null,
       text,
-      (await findGuests(trx, { q })) ?? [],
+      await findProfiles(trx, { q }),
       mostFound,
       text,
       mostFound,

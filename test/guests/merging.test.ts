@@ -252,6 +252,35 @@ describe('Profiles that may be one person', () => {
     expect([await wants(survivor), await wants(merged)]).to.deep.equal([false, false])
   })
 
+  it('get marketing again that the guest agrees to after the merge, which says nothing of a profile that comes apart', async () => {
+    const [survivor, merged] = [await create(), await create()]
+    const say = (id: string, decision: string) =>
+      call('POST', `guests/${id}/consents`, { purpose: 'marketing_email', decision, source: 'desk', textVersion: '1' })
+    const wants = (id: string) => desk.house.inHouse((trx) => hasConsent(trx, id, 'email'))
+    const shown = async (id: string) => (await read(id)).consents.map(({ decision }: { decision: string }) => decision)
+    await say(survivor, 'granted')
+    await say(merged, 'withdrawn')
+    await merge(survivor, merged)
+    expect([await wants(survivor), await shown(survivor)]).to.deep.equal([false, ['withdrawn']])
+    const { body } = await say(survivor, 'granted')
+    expect(body.consents.map(({ decision }: { decision: string }) => decision)).to.deep.equal(['granted'])
+    expect([await wants(survivor), await wants(merged)]).to.deep.equal([true, true])
+    const third = await create()
+    await say(third, 'withdrawn')
+    await merge(survivor, third)
+    expect([await wants(survivor), await shown(survivor)], 'it was agreed to before').to.deep.equal([
+      false,
+      ['withdrawn'],
+    ])
+    await unmerge(third)
+    await unmerge(merged)
+    expect([await wants(survivor), await wants(merged), await shown(merged)]).to.deep.equal([
+      true,
+      false,
+      ['withdrawn'],
+    ])
+  })
+
   it('are blocked in the list by a block on any of them', async () => {
     const [survivor, merged] = [await create({ firstName: 'Barred' }), await create({ firstName: 'Barred' })]
     await call('POST', `guests/${merged}/blocks`, { level: 'refuse', reason: 'Broke the door' })

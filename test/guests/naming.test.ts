@@ -109,6 +109,34 @@ describe('Guests whom other modules name', () => {
     expect(twice.body.code, 'one person').to.equal('duplicate')
   })
 
+  it('are found at the desk by each name of theirs with the stays of all their profiles', async () => {
+    const { propertyId, unitTypeId, ratePlanId, day } = desk.house
+    const [survivor, merged] = [
+      await create({ firstName: 'Quirino', lastName: 'Alves' }),
+      await create({ firstName: 'Kirineu', lastName: 'Alvim' }),
+    ]
+    const room = { unitTypeId, ratePlanId, arrival: day(20), departure: day(21), adults: 2, childrenAges: [] }
+    const booking = { propertyId, source: 'desk', booker: { guestId: merged }, rooms: [room] }
+    const { body: made } = await call('POST', 'bookings', booking)
+    await merge(survivor, merged)
+    for (const q of ['Quirino', 'kirineu alvim']) {
+      const find = async (path: string) => (await call('GET', `${path}q=${encodeURIComponent(q)}`)).body.data
+      expect(
+        (await find('bookings?')).map(({ id }: { id: string }) => id),
+        q,
+      ).to.deep.equal([made.id])
+      expect(
+        (await find('reservations?')).map(({ id }: { id: string }) => id),
+        q,
+      ).to.deep.equal([made.reservations[0].id])
+      const arrivals = await find(`front-desk/arrivals?propertyId=${propertyId}&date=${day(20)}&`)
+      expect(
+        arrivals.map((one: { reservationId: string }) => one.reservationId),
+        q,
+      ).to.deep.equal([made.reservations[0].id])
+    }
+  })
+
   it('are told of by what they agreed to with their booking', async () => {
     const { house } = desk
     const told = async () => (await eventsOf(house, 'guest.consent_changed')).map(({ data }) => data)

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { guestAccessCode } from '../../config/derived-secrets.ts'
-import { createGuest, mergeGuests, updateGuest } from '../../db/guests/index.ts'
+import { approveRequest, createGuest, mergeGuests, registerRequest, updateGuest } from '../../db/guests/index.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { unseal } from '../../db/lib/sealing/index.ts'
 import { recipientPlace } from '../../db/ocp/queue.ts'
-import { sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
-import { confirmBooking } from '../../db/reservations/index.ts'
+import { isGuestTokenLive, sendAccessCode, useAccessCode } from '../../db/reservations/access.ts'
+import { cancelReservations, confirmBooking } from '../../db/reservations/index.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
@@ -95,15 +95,41 @@ describe('Codes that let a booker back in', () => {
       number = (await readBooking(house, bookingId)).number
     })
 
-    it('go to the new address, whichever of the two is typed', async () => {
+    const minuteAgo = () => new Date(Date.now() - 60_000)
+    const isLive = (of = bookingId) => house.inHouse((trx) => isGuestTokenLive(trx, of, minuteAgo()))
+    const change = (guestId: string, to: string) => house.inHouse((trx) => updateGuest(trx, guestId, { email: to }))
+
+    it('go to the new address, and tokens of the former end', async () => {
       const guestId = await booker()
-      await house.inHouse((trx) => updateGuest(trx, guestId, { email: 'corrected@example.com' }))
+      await change(guestId, email)
+      expect(await isLive(), 'it is the one that it was').to.equal(true)
+      await change(guestId, 'corrected@example.com')
+      expect(await isLive()).to.equal(false)
       await asFor('stranger@example.com')
+      await asFor(email)
       expect(await recipients()).to.deep.equal([])
       await asFor('Corrected@example.com')
       expect(await recipients()).to.deep.equal(['corrected@example.com'])
-      await asFor(email)
-      expect(await recipients()).to.deep.equal(['corrected@example.com', 'corrected@example.com'])
+    })
+
+    it('go to the new address that a privacy request has corrected, of stays that stand', async () => {
+      const guestId = await booker()
+      const id = await house.inHouse((trx) =>
+        registerRequest(trx, {
+          guestId,
+          kind: 'correction',
+          channel: 'email',
+          correction: { email: 'corrected@example.com' },
+        }),
+      )
+      await house.inHouse((trx) => approveRequest(trx, id, { identityMethod: 'document' }))
+      expect(await isLive()).to.equal(false)
+      await house.inHouse((trx) => cancelReservations(trx, bookingId, { reason: 'changed_plans' }))
+      const { guestTokensValidFrom } = await readBooking(house, bookingId)
+      await change(guestId, 'again@example.com')
+      expect((await readBooking(house, bookingId)).guestTokensValidFrom).to.deep.equal(guestTokensValidFrom)
+      await asFor('again@example.com')
+      expect(await recipients()).to.deep.equal(['again@example.com'])
     })
 
     it('go to the address of the profile that stands for theirs', async () => {

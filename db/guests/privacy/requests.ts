@@ -24,7 +24,7 @@ import { lockGroups } from '../merge.ts'
 import { profileKey } from '../profile.ts'
 import { groupOf, guestErased } from '../resolve.ts'
 import { checkProfile } from '../rules/profiles.ts'
-import { writeProfile } from '../update.ts'
+import { announceEmail, writeProfile } from '../update.ts'
 import type { GuestChange } from '../update.ts'
 import { certify } from './certificate.ts'
 import type { Certificate } from './certificate.ts'
@@ -134,6 +134,8 @@ export const approveRequest = async (
 ): Promise<void> => {
   const seen = await sqlOne<Row>(trx, `select * from privacy_request where id = ?`, [id])
   if (!seen) throw notFound()
+  if (seen.kind === 'correction' && seen.status === 'received')
+    await announceEmail(trx, seen.guestId, (await wordsOf(trx, seen)).correction ?? {})
   // Guests are locked before their requests, as everywhere.
   const rows = await lockGroups(trx, await groupOf(trx, seen.guestId))
   const row = await lockRequest(trx, id, expected)
