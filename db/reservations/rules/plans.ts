@@ -69,19 +69,27 @@ export const neededOn = ({ nights, shares }: StayFacts, night: string): number =
   return sum(shares.filter((one) => one.unitTypeId === typeId).map((one) => one.quantity)) || 1
 }
 
-const unitBlockers = ({ facts, property: { settings }, businessDate }: Scene): Blocker[] => {
-  const units = unitsOn(facts, businessDate)
+/** A unit in whose condition the house lets no guest come into it. */
+export const unfitBlockers = (
+  { name, condition }: { name: string; condition: string },
+  { settings }: Pick<SaleProperty, 'settings'>,
+): Blocker[] => {
   const allowed: readonly string[] = settings.frontDesk.conditions
+  return blocker(
+    !allowed.includes(condition),
+    'unit_condition_not_allowed',
+    `${name} is ${condition}`,
+    'unit_condition',
+  )
+}
+
+const unitBlockers = ({ facts, property, businessDate }: Scene): Blocker[] => {
+  const units = unitsOn(facts, businessDate)
   return [
     ...blocker(units.length < neededOn(facts, businessDate), 'unit_not_assigned', 'No unit is free for the stay'),
     ...units.flatMap((unit) => [
       ...blocker(unit.occupancy === 'occupied', 'unit_occupied', `The guest before is still in ${unit.name}`),
-      ...blocker(
-        !allowed.includes(unit.condition),
-        'unit_condition_not_allowed',
-        `${unit.name} is ${unit.condition}`,
-        'unit_condition',
-      ),
+      ...unfitBlockers(unit, property),
     ]),
   ]
 }
