@@ -234,7 +234,7 @@ export type CheckOutTerms = {
   invoice?: readonly string[] | undefined
 }
 
-/** The first day that a departure gives back, and the nights from it on. */
+/** The first day that a departure gives back, and the nights from it on: also those that a fee has paid for. */
 export type Departure = { through: string; from: string; left: ReservationNightRow[]; refunds: Map<string, number> }
 
 /** T16 (R22, R23): what is charged, what is given back, and whether the folios of the stay are even then. */
@@ -245,7 +245,8 @@ export const planCheckOut = (
   const { stay, nights, extras, folios, routes } = facts
   const through = lastNightDue(property, businessDate, chargeTonight)
   const from = addDays(through, 1)
-  const left = openNights(facts).filter((night) => night.date >= from)
+  const left = [...openNights(facts), ...waivedNights(facts)].filter((night) => night.date >= from)
+  const unpaid = left.filter((night) => night.status === 'open')
   const isEarly = left.length > 0
   const served = isEarly
     ? extras.flatMap((extra) => {
@@ -254,11 +255,11 @@ export const planCheckOut = (
         return until === null ? [] : [{ ...extra, until, amount, taxes }]
       })
     : extras
-  const released = sum(left.map((night) => night.amount))
+  const released = sum(unpaid.map((night) => night.amount))
   const base = {
-    nights: left.map((night) => night.amount),
+    nights: unpaid.map((night) => night.amount),
     roomTotal: released,
-    total: released + onTop(left.flatMap((night) => night.taxes as LineTax[])),
+    total: released + onTop(unpaid.flatMap((night) => night.taxes as LineTax[])),
   }
   const fee = isEarly ? feeAmount(policiesOf(stay).cancellation.rules.earlyDeparture, base) : 0
   const primary = primaryOf(facts)
@@ -307,7 +308,7 @@ export const planCheckOut = (
       fee,
       refund: sum([...refunds.values()]),
       balanceDue: sum([...balances.values()]),
-      nightsReleased: left.map((night) => night.date),
+      nightsReleased: inOrder(left),
       nightsTaken: [],
       unitId: null,
       billed,
