@@ -155,6 +155,8 @@ describe('A guest who did not come', () => {
     const { cancelNow } = kept.fees
     const shown = await house.inHouse((trx) => readGuestBooking(trx, kept.bookingId))
     expect([shown?.total, shown?.balance]).to.deep.equal([kept.total + 68_000, kept.total + 68_000])
+    const { total, projected } = (await manager.get(`bookings/${kept.bookingId}`)).body
+    expect([total, projected]).to.deep.equal([kept.total + 68_000, kept.total + 68_000])
     const preview = await reception.get(`reservations/${id}/transitions`)
     const t11 = (preview.body.commands as { id: string; effects: { nightsReleased: string[] } }[]).find(
       (one) => one.id === 'T11',
