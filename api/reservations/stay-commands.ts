@@ -196,9 +196,10 @@ const unassign = reservations.act('unassign', {
 const move = reservations.act('move', {
   summary: 'Move an in-house guest to another unit',
   description:
-    'At once, and the old unit is dirty; `from` a later night promises the unit for then. Another type takes its own nights, and the price stays. A unit that was added to the guest, as the other beds of a room are, is taken in, and none is left.',
+    'At once, and the old unit is dirty; `from` a later night promises the unit for then. A unit that the guest comes into at once is in a condition as for a check-in, or the rule `unit_condition` of an override says that it need not. Another type takes its own nights, and the price stays. A unit that was added to the guest, as the other beds of a room are, is taken in, and none is left.',
   errors: [
     'invalid_transition',
+    'transition_blocked',
     'override_not_permitted',
     'sold_out',
     'beyond_horizon',

@@ -80,6 +80,7 @@ export {
   changeTaxRule,
   createTaxRule,
   deleteTaxRule,
+  holdTaxRules,
   keepTaxRules,
   listTaxRules,
   readTaxRule,

@@ -171,7 +171,7 @@ export const amendedNights = async (
     if (night && (isKept(date) || isUpgraded(date))) {
       const kept = { ...asNight(night), ...sale }
       if (arrival === began || isFixed(night)) return [kept]
-      return [{ ...kept, taxes: retaxed(rules, kept, { date, index, amount: kept.amount, persons }) }]
+      return [{ ...kept, taxes: retaxed(rules, kept, { date, index, amount: kept.amount, persons }, before) }]
     }
     const price = made.get(date)
     if (!price)

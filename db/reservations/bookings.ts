@@ -117,7 +117,7 @@ const shown = (
         .sort()
         .at(-1) ?? '',
     total: sum(
-      rooms.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
+      rooms.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : 0) + (one.feeAmount ?? 0)),
     ),
     balance,
     projected: balance + sum(live.map((one) => one.total - (posted.get(one.id) ?? 0))),

@@ -42,8 +42,10 @@ const leaveEarly = async (
       left.map(({ date }) => ({ reservationId: stay.id, date })),
     )),
   )
-  const rooms = sum(left.map((night) => night.amount))
-  const taxes = onTop(left.flatMap((night) => night.taxes as LineTax[]))
+  // The price of nights that a fee has paid for is in no total.
+  const unpaid = left.filter((night) => night.status === 'open')
+  const rooms = sum(unpaid.map((night) => night.amount))
+  const taxes = onTop(unpaid.flatMap((night) => night.taxes as LineTax[]))
   const after = await sqlOne<ReservationRow>(
     trx,
     `update reservation set room_total = room_total - :rooms, extras_total = extras_total - :extras, tax_total = tax_total - :taxes,

@@ -109,8 +109,11 @@ export const showBooking = (parts: BookingParts) => {
     ? reservations.filter((one) => isLive(one.status))
     : reservations
   const fees = feesOf(property, booking, speaking, now, nights)
+  // A stay that came back may keep the fee of its end beside its price.
   const total = sum(
-    reservations.map((one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : (one.feeAmount ?? 0))),
+    reservations.map(
+      (one) => (isLive(one.status) || one.status === 'checked_out' ? one.total : 0) + (one.feeAmount ?? 0),
+    ),
   )
   const paid = booking.credit + sum(folios.map((folio) => folio.credits))
   return {

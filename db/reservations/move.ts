@@ -8,8 +8,9 @@ import type { Move } from '../units/index.ts'
 import { returnPickUps } from './group/pick-up.ts'
 import { lockStay } from './lock.ts'
 import { recordTransition } from './record.ts'
-import { isWaived, usedOverride } from './rules/blockers.ts'
-import type { Override } from './rules/blockers.ts'
+import { isWaived, refuseBlocked, usedOverride } from './rules/blockers.ts'
+import type { Override, OverrideRule } from './rules/blockers.ts'
+import { unfitBlockers } from './rules/plans.ts'
 import { stayLifecycle } from './rules/states.ts'
 
 export const moveReasons = ['guest_request', 'maintenance', 'upgrade', 'noise', 'operational', 'other'] as const
@@ -55,7 +56,7 @@ export const moveStay = async (
   reservationId: string,
   { unitId, from: asked, reason, note, override = null, expectedVersion = null }: Moving,
 ): Promise<void> => {
-  const { booking, stay, businessDate } = await lockStay(trx, reservationId, expectedVersion)
+  const { booking, stay, property, businessDate } = await lockStay(trx, reservationId, expectedVersion)
   stayLifecycle.allow('given another unit', stay.status)
   const from = asked ?? businessDate
   if (from < businessDate) throw invalid([{ field: 'from', message: `must not be before ${businessDate}` }])
@@ -107,7 +108,15 @@ export const moveStay = async (
      where n.reservation_id = ? and n.date = v.date`,
     [changed.map(({ night }) => night.date), changed.map(({ typeId }) => typeId), stay.id],
   )
-  const [left = null] = await moveUnit(trx, { reservationId: stay.id, unitId, from, to: stay.departure, businessDate })
+  const used: OverrideRule[] = []
+  const [left = null] = await moveUnit(trx, {
+    reservationId: stay.id,
+    unitId,
+    from,
+    to: stay.departure,
+    businessDate,
+    judge: (wanted) => void used.push(...(refuseBlocked(unfitBlockers(wanted, property), override)?.rules ?? [])),
+  })
   const moved = await sqlOne<ReservationRow>(
     trx,
     `update reservation set overbooked = overbooked or ?, version = version + 1 where id = ? returning *`,
@@ -122,7 +131,7 @@ export const moveStay = async (
     event: reservationMoved,
     reason: note ? `${reason}: ${note}` : reason,
     businessDate,
-    override: isShort ? usedOverride(override, ['availability']) : null,
+    override: usedOverride(override, [...(isShort ? ['availability' as const] : []), ...used]),
     changes: [{ field: 'unitId', before: left, after: unitId }],
     data: { fromUnitId: left },
   })

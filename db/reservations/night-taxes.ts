@@ -22,9 +22,17 @@ const withMoved = (taxes: Taxes, moving: ReadonlySet<string>, due: Taxes): Taxes
   ...due,
 ]
 
-/** Taxes of a night that keeps its price, where another number of nights comes before it: those that hang on that are taken anew. */
-export const retaxed = (rules: readonly TaxRule[], { taxes }: { taxes: Taxes }, night: TaxedNight): Taxes => {
-  const moving = movingRules(rules)
+/**
+ * Taxes of a night that keeps its price, where another number of nights comes before it: those that hang on that are taken anew, as far as the nights of the stay
+ * have them.
+ */
+export const retaxed = (
+  rules: readonly TaxRule[],
+  { taxes }: { taxes: Taxes },
+  night: TaxedNight,
+  stay: readonly { taxes: unknown }[],
+): Taxes => {
+  const moving = movingAmong(rules, stay as readonly { taxes: Taxes }[])
   if (moving.size === 0) return taxes
   return withMoved(
     taxes,

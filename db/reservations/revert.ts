@@ -72,10 +72,18 @@ export const revertCheckOut = async (
   await holdGuests(trx, stay.id)
   const [facts] = await readFacts(trx, property, [stay.id])
   if (!facts) throw notFound()
-  const { blockers, effects } = planRevertCheckOut({ facts, property, businessDate })
+  const { blockers, effects, waived } = planRevertCheckOut({ facts, property, businessDate })
   refuseBlocked(blockers)
-  const moves = await nightsTaken(trx, { reservationId: stay.id, groupId: booking.groupId }, effects.nightsTaken)
-  moves.push(...(await restoreExtras(trx, stay.id)))
+  const own = { reservationId: stay.id, groupId: booking.groupId }
+  const moves = [
+    ...(await nightsTaken(trx, own, waived, 'waived')),
+    ...(await nightsTaken(
+      trx,
+      own,
+      effects.nightsTaken.filter((date) => !waived.includes(date)),
+    )),
+    ...(await restoreExtras(trx, stay.id)),
+  ]
   await moveInventory(trx, moves)
   await reoccupy(trx, stay.id, { businessDate, departure: stay.departure })
   // Units that were to follow or to be added were given up with the check-out.

@@ -5,6 +5,7 @@ import { nameFirms } from '../guests/index.ts'
 import { sql } from '../lib/connection.ts'
 import type { Trx } from '../lib/connection.ts'
 import { expression, insertRow, insertRows } from '../lib/records.ts'
+import { holdTaxRules } from '../properties/index.ts'
 import type { DeskRoom, DeskSale } from '../properties/index.ts'
 import type { BookingRow, ReservationRow } from '../rows.ts'
 import { moveInventory, requireSoldAs } from '../units/index.ts'
@@ -57,9 +58,20 @@ type Taking = {
   now: Date
 }
 
+/** Keeps the rules of the taxes that rooms are sold with, so that none of them changes before the rooms are seen. */
+export const holdTaxes = (trx: Trx, { rooms, taxRules }: Pick<DeskSale, 'rooms' | 'taxRules'>) =>
+  holdTaxRules(
+    trx,
+    taxRules,
+    rooms.flatMap(({ quoted: { nights, extras } }) =>
+      [...nights, ...extras].flatMap(({ taxes }) => taxes.map(({ taxRuleId }) => taxRuleId)),
+    ),
+  )
+
 /** Writes rooms, takes their nights, and confirms them or leaves them held: T3 or T4. */
 export const takeRooms = async (trx: Trx, taking: Taking): Promise<ReservationRow[]> => {
   const { booking, standing, sale, rooms, party, isHeld, businessDate, override, used, now } = taking
+  await holdTaxes(trx, sale)
   const after = standing.reduce((last, one) => Math.max(last, one.position), 0)
   const drafted = await draftRooms(
     trx,

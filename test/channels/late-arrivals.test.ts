@@ -3,6 +3,7 @@ import { daysIn } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { businessDay } from '../../db/financial/index.ts'
 import { createTaxRule } from '../../db/properties/terms/tax-rules.ts'
+import { amendReservation } from '../../db/reservations/amend.ts'
 import { chargeNights } from '../../db/reservations/charge-nights.ts'
 import { postCharged } from '../../db/reservations/folio/write.ts'
 import { markNoShow } from '../../db/reservations/no-show.ts'
@@ -135,6 +136,16 @@ describe('A booking that its channel modifies, whose guest came a day late', fun
       ['open', 11_000, 'FIRST 100'],
     ])
     expect(stay).to.include({ total: 22_000 + onTop })
+  })
+
+  it('gains no tax that the price of the channel leaves out where the desk moves its arrival', async () => {
+    const { id, stays } = await book(30_000)
+    await house.inHouse((trx) => amendReservation(trx, id, { arrival: house.day(1), departure: house.day(3) }))
+    expect(await nightsOf(id)).to.deep.equal([
+      ['open', 10_000],
+      ['open', 10_000],
+    ])
+    expect((await stays())[0]).to.include({ taxTotal: 0, total: 20_000 })
   })
 
   it('gains no tax that the price of the channel leaves out', async () => {

@@ -151,7 +151,7 @@ export const deskActsOn = (ground: Ground, random: Random, { one, on, reservatio
         const unitId = await unit()
         if (!unitId) return
         const from = random.chance(0.3) ? house.day(1) : undefined
-        await asked(inHouse((trx) => moveStay(trx, id, { unitId, from, reason: 'noise' })))
+        await asked(inHouse((trx) => moveStay(trx, id, { unitId, from, reason: 'noise', override: everyRule })))
       }),
     part: () =>
       on(reservation(['confirmed']), async (id) => {

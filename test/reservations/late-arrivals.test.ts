@@ -153,6 +153,10 @@ describe('A guest who did not come', () => {
     expect(kept.nights.map(({ status }) => status)).to.deep.equal(['waived', 'waived', 'waived'])
     expect(await soldOn(0)).to.equal(1)
     const { cancelNow } = kept.fees
+    const shown = await house.inHouse((trx) => readGuestBooking(trx, kept.bookingId))
+    expect([shown?.total, shown?.balance]).to.deep.equal([kept.total + 68_000, kept.total + 68_000])
+    const { total, projected } = (await manager.get(`bookings/${kept.bookingId}`)).body
+    expect([total, projected]).to.deep.equal([kept.total + 68_000, kept.total + 68_000])
     const preview = await reception.get(`reservations/${id}/transitions`)
     const t11 = (preview.body.commands as { id: string; effects: { nightsReleased: string[] } }[]).find(
       (one) => one.id === 'T11',
@@ -161,6 +165,38 @@ describe('A guest who did not come', () => {
     const gone = await send(id, 'cancel', { reason: 'changed_plans', acceptedFee: cancelNow })
     expect(gone.nights.map(({ status }) => status)).to.deep.equal(['released', 'released', 'released'])
     expect([await soldOn(0), await soldOn(1), await soldOn(2)]).to.deep.equal([0, 0, 0])
+  })
+
+  it('and whose nights the fee has paid for gives those to come back where he leaves early, with their services, and has them again', async () => {
+    const id = await book()
+    await send(id, 'no-show')
+    await send(id, 'reinstate', { reason: 'a late bus', fee: 'keep' }, manager)
+    await send(id, 'check-in', { override: { ...atTheDoor, rules: [...atTheDoor.rules, 'deposit'] } }, manager)
+    await setDay(house, 1)
+    const leaving = (more: object = {}) =>
+      manager.send('POST', `reservations/${id}/check-out`, {
+        override: { rules: ['balance'], reason: 'pays later' },
+        ...more,
+      })
+    const unsaid = await leaving()
+    expect([unsaid.status, unsaid.body.errors?.map((one: { field: string }) => one.field)]).to.deep.equal([
+      422,
+      ['blockers.early_departure_not_confirmed'],
+    ])
+    const shown = async (stay: Shown['body']) => [
+      stay.nights.map(({ status }) => status),
+      stay.extras.map(({ amount }) => amount).toSorted((a, b) => a - b),
+      stay.total,
+      await soldOn(1),
+      await soldOn(2),
+    ]
+    const left = await leaving({ early: true })
+    expect(left.status, JSON.stringify(left.body)).to.equal(200)
+    const gone = ['waived', 'released', 'released']
+    expect(await shown(left.body)).to.deep.equal([gone, [1_000, 5_000], 6_000, 0, 0])
+    expect(left.body.folioSummary.charges).to.equal(68_000 + 6_000)
+    const back = await send(id, 'revert-check-out', { reason: 'only a walk' }, manager)
+    expect(await shown(back)).to.deep.equal([['waived', 'waived', 'waived'], [3_000, 5_000], 8_000, 1, 1])
   })
 
   it('twice frees the nights that the first fee has paid for, too', async () => {

@@ -122,7 +122,7 @@ describe('The desk moves and takes back', () => {
     await send(id, 'check-in', { unitId: house.unitIds[one], override })
     const { body: before } = await reception.get(`reservations/${id}`)
     const { body: suites } = await reception.get(`units?propertyId=${house.propertyId}&unitTypeId=${house.suiteTypeId}`)
-    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'maintenance' })
+    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'maintenance', override })
     expect([moved.status, moved.body.total], JSON.stringify(moved.body)).to.deep.equal([200, before.total])
     for (const night of [0, 1]) {
       expect(await countersOf(house, night)).to.include({ sold: 0 })
@@ -149,6 +149,29 @@ describe('The desk moves and takes back', () => {
     )
   })
 
+  it('lets a guest into no unit that is dirty, as a check-in does, unless the desk says so', async () => {
+    const id = await book()
+    await send(id, 'check-in', { unitId: house.unitIds[one], override })
+    const unitId = house.unitIds[two]
+    const move = (more: object = {}) => send(id, 'move', { unitId, reason: 'noise', ...more })
+    const refused = await move({ override: { rules: ['early_check_in'], reason: 'the guest waits' } })
+    expect([refused.status, codes(refused)]).to.deep.equal([422, ['blockers.unit_condition_not_allowed']])
+    expect((await rowsOf(house, id)).map((row) => [row.unitId, row.status])).to.deep.equal([
+      [house.unitIds[one], 'occupied'],
+    ])
+    // A later night only promises the unit: it is cleaned by then.
+    expect((await move({ from: house.day(1) })).status).to.equal(200)
+    await house.inHouse((trx) => sql(trx, `update unit set condition = 'clean' where id = ?`, [unitId]))
+    expect((await move()).status).to.equal(200)
+    const back = await send(id, 'move', { unitId: house.unitIds[one], reason: 'noise', override })
+    expect(back.status, JSON.stringify(back.body)).to.equal(200)
+    const { body } = await reception.get(`reservations/${id}/history`)
+    const used = (body.data as { command: string; override: { rules: string[] } | null }[]).filter(
+      ({ command }) => command === 'move',
+    )
+    expect(used.map(({ override: by }) => by?.rules ?? [])).to.have.deep.members([[], [], ['unit_condition']])
+  })
+
   it('counts every pool of the type that a guest moves to', async () => {
     // The suite is sold with the room beside it.
     await house.inHouse((trx) =>
@@ -160,7 +183,7 @@ describe('The desk moves and takes back', () => {
     const id = await book()
     await send(id, 'check-in', { unitId: house.unitIds[one], override })
     const { body: suites } = await reception.get(`units?propertyId=${house.propertyId}&unitTypeId=${house.suiteTypeId}`)
-    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'upgrade' })
+    const moved = await send(id, 'move', { unitId: suites.data[0].id, reason: 'upgrade', override })
     expect(moved.status, JSON.stringify(moved.body)).to.equal(200)
     expect(await countersOf(house, 1)).to.include({ sold: 1 })
     expect(await countersOf(house, 1, house.suitePoolId ?? '')).to.include({ sold: 1 })
@@ -210,7 +233,7 @@ describe('The desk moves and takes back', () => {
   it('takes a check-out back into the unit that it left alone, not into one that the guest had moved out of', async () => {
     const id = await book(0, 3)
     await send(id, 'check-in', { unitId: house.unitIds[one], override })
-    await send(id, 'move', { unitId: house.unitIds[two], reason: 'noise' })
+    await send(id, 'move', { unitId: house.unitIds[two], reason: 'noise', override })
     await send(id, 'check-out', { early: true, override: { rules: ['balance'], reason: 'pays later' } }, manager)
     // The move had begun after the check-out, which waited for it.
     await world.database.admin.transaction(async (trx) => {
@@ -236,7 +259,7 @@ describe('The desk moves and takes back', () => {
     const offered = async (search: string) =>
       (await reception.get(`units/available?propertyId=${propertyId}&${search}`)).body.data as { unitId: string }[]
     const [free] = await offered(`unitTypeId=${unitTypeId}&from=${house.day(0)}&to=${house.day(2)}`)
-    const moved = await send(guest, 'move', { unitId: free?.unitId, reason: 'upgrade' }, manager)
+    const moved = await send(guest, 'move', { unitId: free?.unitId, reason: 'upgrade', override }, manager)
     expect(moved.status, JSON.stringify(moved.body)).to.equal(200)
     expect((await offered(`reservationId=${guest}`)).map((one) => one.unitId)).to.deep.equal([free?.unitId])
     const swap = (reservationIds: string[]) => manager.send('POST', 'unit-assignments/swap', { reservationIds })

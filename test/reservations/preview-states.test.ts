@@ -226,7 +226,13 @@ const placeByChance = async (
   const [from, to] = [house.day(random.between(-1, 1)), house.day(random.between(1, 3))]
   const arrival = shown.find(({ command }) => command === 'check_in')
   const acts: Record<string, () => Promise<unknown>> = {
-    move: () => moveStay(trx, stay.id, { unitId, reason: 'noise', ...(random.chance(0.3) ? { from } : {}) }),
+    move: () =>
+      moveStay(trx, stay.id, {
+        unitId,
+        reason: 'noise',
+        override: { rules: ['unit_condition'], reason: 'by chance' },
+        ...(random.chance(0.3) ? { from } : {}),
+      }),
     assign: () => assignBestFit(trx, stay.id, { lock: random.chance(0.5) }),
     part: () => promiseUnit(trx, stay.id, unitId, { from, to, lock: random.chance(0.5) }),
     swap: () => swapUnits(trx, [stay.id, random.pick(ids.filter((one) => one !== stay.id))], undefined, always),

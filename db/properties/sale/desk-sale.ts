@@ -7,6 +7,7 @@ import { stayMoves } from '../../units/index.ts'
 import type { Move } from '../../units/index.ts'
 import { localTaxRules, nightPrices, priceRoom } from '../rules/stay-price.ts'
 import type { Stay } from '../rules/stay-price.ts'
+import type { TaxRule } from '../rules/taxes.ts'
 import { readPrices, readRestrictions } from './calendar.ts'
 import type { SaleProperty } from './catalogue.ts'
 import { isSelling, notSelling, openSale, promoFor, refuseRestricted, resolveRooms } from './sale-request.ts'
@@ -34,6 +35,8 @@ export type DeskSale = {
   property: SaleProperty
   locale: string
   promoCodeId: string | null
+  /** Rules by which the taxes of its prices were taken. */
+  taxRules: TaxRule[]
   rooms: PricedDeskRoom[]
   /** Moves of all rooms with their limited extras, such as `moves({ held: 1 })`. */
   moves: (deltas: Pick<Move, 'sold' | 'held'>) => Move[]
@@ -164,6 +167,7 @@ export const priceForDesk = async (trx: Trx, request: DeskRequest): Promise<Desk
     property,
     locale,
     promoCodeId: first.promo?.id ?? null,
+    taxRules: pricing.taxRules,
     rooms: rooms.map((room, index) => ({
       quoted: quoted[index]!,
       sold: {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { invalid, unprocessable } from '../../../config/errors.ts'
+import { invalid, overtaken, unprocessable } from '../../../config/errors.ts'
 import type { FieldError } from '../../../config/errors.ts'
 import { taxRuleChanged, taxRuleCreated, taxRuleDeleted } from '../../../config/events/properties.ts'
 import type { LocalText } from '../../../config/local-text.ts'
@@ -14,6 +14,7 @@ import { model } from '../../lib/models.ts'
 import { lockForChange, requireTexts } from '../../lib/locked-property.ts'
 import type { LockedProperty } from '../../lib/locked-property.ts'
 import { changePortal } from '../../lib/public-version.ts'
+import type { TaxRule as PricedRule } from '../rules/taxes.ts'
 
 export type NewTaxRule = {
   id?: string
@@ -208,6 +209,36 @@ export const keepTaxRules = async (trx: Trx, ids: readonly string[]): Promise<vo
     throw unprocessable('quote_invalid', 'A tax of this quote is charged no more; ask for a new one', [
       { field: 'quote', message: 'has a tax that is charged no more' },
     ])
+}
+
+const termsOf = (rule: Omit<PricedRule, 'id' | 'code' | 'name'>): string =>
+  JSON.stringify([
+    rule.basis,
+    rule.rate,
+    rule.amount,
+    rule.included,
+    rule.appliesTo,
+    rule.maxNights,
+    rule.validFrom,
+    rule.validTo,
+    [...rule.exemptAgeCategoryIds].sort(),
+  ])
+
+/**
+ * Keeps the rules of a price that was just made until the transaction ends, so that they are known as applied then (R25). One that was changed or deleted
+ * meanwhile has the command begin anew.
+ */
+export const holdTaxRules = async (trx: Trx, rules: readonly PricedRule[], ids: readonly string[]): Promise<void> => {
+  const wanted = rules.filter((rule) => ids.includes(rule.id))
+  if (wanted.length === 0) return
+  const found = await prepared<Omit<PricedRule, 'code' | 'name'>>(
+    trx,
+    `select id, basis, rate, amount, included, applies_to, max_nights, valid_from, valid_to, exempt_age_category_ids from tax_rule
+     where id = any(?::uuid[]) order by id for key share`,
+    [wanted.map((rule) => rule.id)],
+  )
+  const held = new Map(found.map((rule) => [rule.id, termsOf(rule)]))
+  if (wanted.some((rule) => held.get(rule.id) !== termsOf(rule))) throw overtaken()
 }
 
 /** Deletes a rule that was never applied; 422 `in_use`. The caller holds its row. */

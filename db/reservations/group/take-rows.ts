@@ -12,7 +12,7 @@ import { writeConfirmed } from '../confirm.ts'
 import { draftRooms, writeRooms } from '../hold-rows.ts'
 import { barredAmong, writeParty } from '../party.ts'
 import { refuseBlocked } from '../rules/blockers.ts'
-import { insertBookings } from '../take-rooms.ts'
+import { holdTaxes, insertBookings } from '../take-rooms.ts'
 import type { GroupNight, LockedGroup } from './lock.ts'
 import type { People } from './people.ts'
 
@@ -154,6 +154,7 @@ export const takeRows = async (trx: Trx, taking: Taking, rows: readonly NewRow[]
   }
   const guestIds = priced.flatMap(({ people }) => people.map((one) => one.guestId))
   refuseBlocked((await barredAmong(trx, group.propertyId, guestIds)).blockers)
+  for (const sale of new Set(priced.map((one) => one.sale))) await holdTaxes(trx, sale)
   const types = new Map(priced.flatMap(({ sale }) => sale.rooms.map(({ sold }) => [sold.unitType.id, sold.unitType])))
   // The counters come before the rows, since they are what refuses.
   const moves = priced.flatMap(({ sale, used }) => [...sale.moves({ sold: 1 }), ...movesOf(sale.rooms, [used])])

@@ -12,6 +12,7 @@ const released = (nights: readonly ReservationNightRow[], from: string) =>
 
 /** Categories of fees for leaving early, and of those for not coming. */
 export const earlyDepartureFees: ReadonlySet<string> = new Set(['early_departure'])
+const missedFees: ReadonlySet<string> = new Set(['no_show'])
 export const endingFees: ReadonlySet<string> = new Set(['cancellation', 'no_show'])
 
 /** True of a fee of some categories. */
@@ -48,10 +49,20 @@ export const planRevertCheckIn = ({ facts, businessDate }: Scene): Plan => {
   }
 }
 
-/** T17: on the day of the check-out; the nights that it gave back are taken again. */
-export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
+/** Days of a no-show that its fee covers; those that are charged are paid for otherwise. */
+const coveredDays = ({ stay, nights }: StayFacts): ReadonlySet<string> => {
+  const { rules } = policiesOf(stay).noShow
+  const dates = nights.filter((night) => night.status !== 'charged').map((night) => night.date)
+  return nightsKept({ ...rules, releaseRemaining: false }, dates)
+}
+
+/** T17: on the day of the check-out; the nights that it gave back are taken again. `waived`: those that the kept fee of a no-show has paid for. */
+export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan & { waived: string[] } => {
   const { stay, nights } = facts
   const before = nothing(facts)
+  const taken = released(nights, businessDate)
+  const isKept = (stay.feeAmount ?? 0) > 0 && facts.fees.some((fee) => isFee(fee, missedFees))
+  const covered = isKept ? coveredDays(facts) : new Set<string>()
   return {
     blockers: [
       ...blocker(
@@ -65,8 +76,9 @@ export const planRevertCheckOut = ({ facts, businessDate }: Scene): Plan => {
     effects: {
       ...before,
       balanceDue: before.balanceDue - leftOf(facts, earlyDepartureFees),
-      nightsTaken: released(nights, businessDate),
+      nightsTaken: taken,
     },
+    waived: taken.filter((date) => covered.has(date)),
   }
 }
 
@@ -83,12 +95,7 @@ export const planReinstate = (
   const { stay, nights } = facts
   const isNoShow = stay.status === 'no_show'
   const taken = released(nights, businessDate)
-  const { rules } = policiesOf(stay).noShow
-  const dates = nights.filter((night) => night.status !== 'charged').map((night) => night.date)
-  const covered =
-    isNoShow && fee === 'keep' && (stay.feeAmount ?? 0) > 0
-      ? nightsKept({ ...rules, releaseRemaining: false }, dates)
-      : new Set<string>()
+  const covered = isNoShow && fee === 'keep' && (stay.feeAmount ?? 0) > 0 ? coveredDays(facts) : new Set<string>()
   const kept = fee === 'keep' ? (stay.feeAmount ?? 0) : 0
   const before = nothing(facts)
   const reversed = fee === 'reverse' ? leftOf(facts, endingFees) : 0

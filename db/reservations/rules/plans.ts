@@ -69,19 +69,27 @@ export const neededOn = ({ nights, shares }: StayFacts, night: string): number =
   return sum(shares.filter((one) => one.unitTypeId === typeId).map((one) => one.quantity)) || 1
 }
 
-const unitBlockers = ({ facts, property: { settings }, businessDate }: Scene): Blocker[] => {
-  const units = unitsOn(facts, businessDate)
+/** A unit in whose condition the house lets no guest come into it. */
+export const unfitBlockers = (
+  { name, condition }: { name: string; condition: string },
+  { settings }: Pick<SaleProperty, 'settings'>,
+): Blocker[] => {
   const allowed: readonly string[] = settings.frontDesk.conditions
+  return blocker(
+    !allowed.includes(condition),
+    'unit_condition_not_allowed',
+    `${name} is ${condition}`,
+    'unit_condition',
+  )
+}
+
+const unitBlockers = ({ facts, property, businessDate }: Scene): Blocker[] => {
+  const units = unitsOn(facts, businessDate)
   return [
     ...blocker(units.length < neededOn(facts, businessDate), 'unit_not_assigned', 'No unit is free for the stay'),
     ...units.flatMap((unit) => [
       ...blocker(unit.occupancy === 'occupied', 'unit_occupied', `The guest before is still in ${unit.name}`),
-      ...blocker(
-        !allowed.includes(unit.condition),
-        'unit_condition_not_allowed',
-        `${unit.name} is ${unit.condition}`,
-        'unit_condition',
-      ),
+      ...unfitBlockers(unit, property),
     ]),
   ]
 }
@@ -226,7 +234,7 @@ export type CheckOutTerms = {
   invoice?: readonly string[] | undefined
 }
 
-/** The first day that a departure gives back, and the nights from it on. */
+/** The first day that a departure gives back, and the nights from it on: also those that a fee has paid for. */
 export type Departure = { through: string; from: string; left: ReservationNightRow[]; refunds: Map<string, number> }
 
 /** T16 (R22, R23): what is charged, what is given back, and whether the folios of the stay are even then. */
@@ -237,7 +245,8 @@ export const planCheckOut = (
   const { stay, nights, extras, folios, routes } = facts
   const through = lastNightDue(property, businessDate, chargeTonight)
   const from = addDays(through, 1)
-  const left = openNights(facts).filter((night) => night.date >= from)
+  const left = [...openNights(facts), ...waivedNights(facts)].filter((night) => night.date >= from)
+  const unpaid = left.filter((night) => night.status === 'open')
   const isEarly = left.length > 0
   const served = isEarly
     ? extras.flatMap((extra) => {
@@ -246,11 +255,11 @@ export const planCheckOut = (
         return until === null ? [] : [{ ...extra, until, amount, taxes }]
       })
     : extras
-  const released = sum(left.map((night) => night.amount))
+  const released = sum(unpaid.map((night) => night.amount))
   const base = {
-    nights: left.map((night) => night.amount),
+    nights: unpaid.map((night) => night.amount),
     roomTotal: released,
-    total: released + onTop(left.flatMap((night) => night.taxes as LineTax[])),
+    total: released + onTop(unpaid.flatMap((night) => night.taxes as LineTax[])),
   }
   const fee = isEarly ? feeAmount(policiesOf(stay).cancellation.rules.earlyDeparture, base) : 0
   const primary = primaryOf(facts)
@@ -299,7 +308,7 @@ export const planCheckOut = (
       fee,
       refund: sum([...refunds.values()]),
       balanceDue: sum([...balances.values()]),
-      nightsReleased: left.map((night) => night.date),
+      nightsReleased: inOrder(left),
       nightsTaken: [],
       unitId: null,
       billed,

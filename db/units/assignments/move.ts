@@ -11,7 +11,15 @@ import { clearUnits } from './clear.ts'
 import { announceOccupancy, endOccupied, lockPools, lockRows, soil } from './occupy.ts'
 import { takeIn } from './take-in.ts'
 
-type Moving = { reservationId: string; unitId: string; from: string; to: string; businessDate: string }
+type Moving = {
+  reservationId: string
+  unitId: string
+  from: string
+  to: string
+  businessDate: string
+  /** Judges a unit that the guest comes into at once; may throw. It is held. */
+  judge?: (unit: Pick<UnitRow, 'name' | 'condition'>) => void
+}
 
 type Row = {
   id: string
@@ -35,7 +43,7 @@ const rowsOf = (trx: Trx, reservationId: string, { from, inside }: { from: strin
     [reservationId, from, inside],
   )
 
-type Standing = Pick<UnitRow, 'id' | 'unitPoolId' | 'status' | 'activeFrom' | 'activeUntil'>
+type Standing = Pick<UnitRow, 'id' | 'unitPoolId' | 'status' | 'activeFrom' | 'activeUntil' | 'name' | 'condition'>
 
 /** Refuses a unit that was archived, given other days or another pool since it was chosen. It is held. */
 const refuseGone = (
@@ -97,7 +105,7 @@ const serveAgain = async (
  */
 export const moveUnit = async (
   trx: Trx,
-  { reservationId, unitId, from, to, businessDate }: Moving,
+  { reservationId, unitId, from, to, businessDate, judge }: Moving,
 ): Promise<string[]> => {
   const isNow = from <= businessDate
   const standing = { from, inside: isNow }
@@ -110,13 +118,11 @@ export const moveUnit = async (
   const rows = await rowsOf(trx, reservationId, standing, 'for update of a')
   const held = await sql<Standing>(
     trx,
-    `select id, unit_pool_id, status, active_from, active_until from unit where id = any(?::uuid[]) order by id for no key update`,
+    `select id, unit_pool_id, status, active_from, active_until, name, condition from unit where id = any(?::uuid[]) order by id for no key update`,
     [[unitId, ...rows.map((row) => row.unitId)]],
   )
-  refuseGone(
-    held.find((unit) => unit.id === unitId),
-    { poolId: target[0]?.poolId, from, to },
-  )
+  const wanted = held.find((unit) => unit.id === unitId)
+  refuseGone(wanted, { poolId: target[0]?.poolId, from, to })
   const here = rows.filter((row) => row.from <= from && row.to > from)
   if (isNow && isAddition(here, unitId)) {
     await refuseOccupied(trx, unitId, reservationId)
@@ -128,6 +134,7 @@ export const moveUnit = async (
   if (here.some((row) => row.unitId === unitId && row.to >= to && (row.status === 'occupied' || !isNow)))
     throw conflict('unit_conflict', 'The stay has this unit already')
   if (isNow) await refuseOccupied(trx, unitId, reservationId)
+  if (isNow && wanted) judge?.(wanted)
   await clearUnits(trx, { unitIds: [unitId], from, to, reservationId }).catch((error: unknown) => {
     throw renamedField(error, 'unitIds', 'unitId')
   })
