@@ -11,7 +11,7 @@ import { decimalOf } from '../rules/quantity.ts'
 
 type Level = { locationId: string; minimum: number; maximum: number }
 type Row = Omit<InventoryItemRow, 'packages'> & { packages: Package[]; levels: Level[] }
-/** What there is of an item in the places that are read. The value is null where these have several currencies. */
+/** Stock of an item in the places that are read. The value is null where these have several currencies. */
 type Stock = {
   quantity: number
   value: number | null
@@ -112,11 +112,14 @@ export const itemSeenIn = ({ shelves, ...item }: Read, propertyIds: readonly str
   return {
     ...item,
     ...(propertyIds === null ? {} : stockShown(own)),
-    stock: seen.map(({ quantity, value, short, currency: _, lastCost: __, ...place }) => ({
-      ...place,
-      quantity: decimalOf(quantity),
-      value: value as number | null,
-      short: decimalOf(short),
+    stock: seen.map((one) => ({
+      locationId: one.locationId,
+      propertyId: one.propertyId,
+      quantity: decimalOf(one.quantity),
+      value: one.value as number | null,
+      short: decimalOf(one.short),
+      lowSince: one.lowSince,
+      lastCountedAt: one.lastCountedAt,
     })),
   }
 }
