@@ -256,6 +256,17 @@ const table: Readonly<Record<string, readonly [ptBr: string, en: string, es: str
   cleaning_supplies: ['Limpeza', 'Cleaning supplies', 'Limpieza'],
   operating_supplies: ['Material de uso', 'Operating supplies', 'Material de uso'],
   other: ['Outros', 'Other', 'Otros'],
+  // Categories of folios beside the room.
+  minibar: ['Frigobar', 'Minibar', 'Minibar'],
+  laundry: ['Lavanderia', 'Laundry', 'Lavandería'],
+  spa: ['Spa', 'Spa', 'Spa'],
+  parking: ['Estacionamento', 'Parking', 'Estacionamiento'],
+  tours: ['Passeios', 'Tours', 'Excursiones'],
+  service_charge: ['Taxa de serviço', 'Service charge', 'Cargo por servicio'],
+  damage: ['Danos', 'Damage', 'Daños'],
+  cancellation_fee: ['Taxa de cancelamento', 'Cancellation fee', 'Cargo por cancelación'],
+  no_show_fee: ['Taxa de não comparecimento', 'No-show fee', 'Cargo por no presentarse'],
+  early_departure_fee: ['Taxa de saída antecipada', 'Early departure fee', 'Cargo por salida anticipada'],
   // Lists.
   folio: ['Conta', 'Folio', 'Cuenta'],
   booking: ['Reserva', 'Booking', 'Reserva'],

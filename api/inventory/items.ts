@@ -15,7 +15,15 @@ import {
   Text,
   Uuid,
 } from '../../config/schema.ts'
-import { archiveItem, changeItem, createItem, itemSorts, listItems, readItem } from '../../db/inventory/index.ts'
+import {
+  archiveItem,
+  changeItem,
+  createItem,
+  itemSeenIn,
+  itemSorts,
+  listItems,
+  readItem,
+} from '../../db/inventory/index.ts'
 import type { ItemListed, ItemShown } from '../../db/inventory/index.ts'
 import type { Admission } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
@@ -47,8 +55,9 @@ const head = {
   levels: List(Obj({ locationId: Uuid, minimum: Held, maximum: Held }), { max: 200 }),
   referenceCost: Nullable(Obj({ amount: Amount, quantity: Held })),
   status: OneOf(['active', 'archived']),
-  /** In all locations of the tenant. */
+  /** In all locations of the properties that the caller sees. */
   quantity: Held,
+  /** Null for who may not see it, and where the locations have several currencies. */
   value: Value,
   /** Price of one base unit in minor units with 4 places, for display alone. */
   unitCost: Nullable(Text(1, 30)),
@@ -77,13 +86,14 @@ const Item = Obj(
 
 const listed = (item: ItemListed, admission: Admission) =>
   seesValue(admission) ? item : { ...item, value: null, unitCost: null, lastCost: null, referenceCost: null }
-const show = (item: ItemShown, admission: Admission) => ({
-  ...item,
-  ...listed(item, admission),
-  stock: item.stock
-    .filter(({ propertyId }) => admission.propertyIds === null || admission.propertyIds.includes(propertyId))
-    .map((row) => (seesValue(admission) ? row : { ...row, value: null })),
-})
+const show = (found: ItemShown, admission: Admission) => {
+  const item = itemSeenIn(found, admission.propertyIds)
+  return {
+    ...item,
+    ...listed(item, admission),
+    stock: item.stock.map((row) => (seesValue(admission) ? row : { ...row, value: null })),
+  }
+}
 
 const items = resource({
   name: 'inventoryItems',
@@ -113,7 +123,7 @@ const list = items.list({
   of: Obj(head, { title: 'InventoryItemListed' }),
   example: { low: true },
   find: async ({ trx, filter, admission }) => {
-    const { total, rows } = await listItems(trx, filter)
+    const { total, rows } = await listItems(trx, filter, admission.propertyIds)
     return { total, rows: rows.map((row) => listed(row, admission)) }
   },
 })

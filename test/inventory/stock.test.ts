@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { addDays } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { forgetLimits } from '../auth/support.ts'
-import { openDesk } from '../properties/support.ts'
+import { addMembership } from '../../db/auth/members/create.ts'
+import { forgetLimits, makeUser, signIn } from '../auth/support.ts'
+import { deskOf, openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { done } from '../stories/inn.ts'
 import { makeHouse } from '../support/factories.ts'
@@ -336,5 +337,59 @@ describe('Stock of a house', function () {
     expect(done(await put(deep.slice(0, -1))).data).to.have.length(list.data.length + 2)
     const locations = { propertyId: house.propertyId, locations: [] }
     expect(codeOf(await keeper.send('PUT', 'inventory/locations', locations))).to.deep.equal([422, 'in_use'])
+  })
+
+  it('does not say what a blind count expected that was never approved', async () => {
+    const item = await newItem()
+    await store.receive(bar, item, '10', 'g', 100)
+    const { id } = done(await keeper.send('POST', 'inventory/counts', { locationId: bar, itemIds: [item] }), 201)
+    const lines = [{ itemId: item, counted: '4', measure: 'g' }]
+    done(await keeper.send('PUT', `inventory/counts/${id}/lines`, { lines }))
+    done(await keeper.send('POST', `inventory/counts/${id}/cancel`))
+    const told = done(await keeper.get(`inventory/counts/${id}`))
+    expect(told.status).to.equal('cancelled')
+    expect(told.lines[0]).to.include({ counted: '4', expected: null, difference: null })
+  })
+
+  it('is told of the houses that a member sees, and has no value over several currencies', async () => {
+    const item = await newItem()
+    await store.receive(bar, item, '10', 'g', 100)
+    const other = await makeHouse({ units: 1, tenantId: house.tenantId })
+    const person = await makeUser()
+    await house.inHouse((trx) =>
+      addMembership(trx, { userId: person.userId, role: 'stock', propertyIds: [other.propertyId] }),
+    )
+    const part = deskOf(world, house.tenantId, (await signIn(world, person)).token)
+    const there = storeOf(part, other.propertyId)
+    const { SHOP: shop = '' } = await there.locations({ code: 'SHOP', name: 'Shop', kind: 'shop' })
+    const told = async (by: Desk) => {
+      const { sku, quantity, value, unitCost, lastCost, stock } = done(await by.get(`inventory/items/${item}`))
+      const [listed] = done(await by.get(`inventory/items?q=${sku}`)).data
+      const { id, quantity: amount, value: worth, unitCost: cost, lastCost: last } = listed
+      expect([id, amount, worth, cost, last]).to.deep.equal([item, quantity, value, unitCost, lastCost])
+      return { quantity, value, unitCost, last: lastCost?.value ?? null, places: stock.length }
+    }
+    const all = { quantity: '10', value: 100, unitCost: '10', last: 100, places: 1 }
+    expect(await told(keeper)).to.deep.equal(all)
+    expect(await told(part)).to.deep.equal({ quantity: '0', value: 0, unitCost: null, last: null, places: 0 })
+    await there.receive(shop, item, '5', 'g', 900)
+    expect(await told(part)).to.deep.equal({ quantity: '5', value: 900, unitCost: '180', last: 900, places: 1 })
+    expect(await told(keeper)).to.deep.equal({
+      ...all,
+      quantity: '15',
+      value: 1_000,
+      unitCost: '66.6667',
+      last: 900,
+      places: 2,
+    })
+    const currency = (text: string) =>
+      world.database.admin.transaction(async (trx) => {
+        await sql(trx, `set local session_replication_role = replica`)
+        await sql(trx, `update property set currency = ? where id = ?`, [text, other.propertyId])
+      })
+    await currency('USD')
+    expect(await told(keeper)).to.deep.equal({ quantity: '15', value: null, unitCost: null, last: 900, places: 2 })
+    expect(await told(part)).to.include({ quantity: '5', value: 900 })
+    await currency('BRL')
   })
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { verifyFacts } from '../../db/reports/index.ts'
+import { report, verifyFacts } from '../../db/reports/index.ts'
 import { createBlock } from '../../db/units/blocks/create.ts'
 import { arrive, closeOpenDay, makeLateHouse, makeStays } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
@@ -105,6 +105,20 @@ describe('nights whose charges move between folios', () => {
     })
     const other = production.data.find(({ key }) => key === 'transient')?.otherRevenueByCategory
     expect(other?.find(({ category }) => category === 'rooms')).to.deep.equal({ category: 'rooms', amount: 7_000 })
+
+    // Files have a column for each category.
+    const file = await house.inHouse(async (trx) => {
+      const asked = { propertyId: [house.propertyId], ...range, by: 'segment' }
+      const sight = { propertyIds: null, locale: 'en' as const }
+      const { columns, rows, flat, foot } = await report('production').open(trx, asked, sight, null)
+      const cells = [...[...(rows as Iterable<object>)].flatMap((row) => flat(row)), foot() ?? {}]
+      const own = columns.filter(({ key }) => key.startsWith('other '))
+      for (const cell of cells)
+        expect(own.reduce((sum, { key }) => sum + Number(cell[key] ?? 0), 0)).to.equal(cell['otherRevenue'])
+      return { titles: own.map(({ title }) => title), rooms: cells.at(-1)?.['other rooms'] }
+    })
+    expect(file.titles).to.include.members(['Other revenue: No-show fee', 'Other revenue: Rooms'])
+    expect(file.rooms).to.equal(7_000)
 
     const occupancy = await ask('occupancy', range)
     const figures = [

@@ -25,7 +25,7 @@ export const readCount = async (trx: Trx, id: string) => {
     ),
   ])
   if (!row) throw notFound()
-  const hidden = row.blind && row.status === 'open'
+  const hidden = row.blind && row.status !== 'approved'
   return {
     ...row,
     lines: lines.map(({ expected, counted, enteredQuantity, enteredMeasure, ...line }) => ({

@@ -19,8 +19,8 @@ type By = (typeof occupancyViews)[number]
 export type OccupancyRow = { key: string; startDate: string; endDate: string; basis: Basis } & Figures
 
 const columns: Record<string, ColumnKind> = {
-  name: 'text', from: 'day', until: 'day', basis: 'text', units: 'count', outOfOrder: 'count', available: 'count', sold: 'count', complimentary: 'count',
-  houseUse: 'count', adults: 'count', children: 'count', roomRevenue: 'amount', includedTax: 'amount', totalRevenue: 'amount', occupancy: 'ratio',
+  name: 'text', from: 'day', until: 'day', basis: 'text', units: 'count', outOfOrder: 'count', outOfService: 'count', available: 'count', sold: 'count', complimentary: 'count',
+  houseUse: 'count', adults: 'count', children: 'count', roomRevenue: 'amount', includedTax: 'amount', totalRevenue: 'amount', grossOperatingProfit: 'amount', occupancy: 'ratio',
   occupancyWithFree: 'ratio', adr: 'amount', adrNet: 'amount', revpar: 'amount', trevpar: 'amount', goppar: 'amount', guestsPerUnit: 'ratio',
   lengthOfStay: 'ratio', leadTime: 'ratio', cancellationRate: 'ratio', noShowRate: 'ratio', outOfOrderRate: 'ratio',
 } // prettier-ignore

@@ -5,7 +5,7 @@ import type { Trx } from '../../lib/connection.ts'
 import { basisOf, daysAsked, housesOfOneCurrency, metaOfHouses } from '../houses.ts'
 import type { Basis, House } from '../houses.ts'
 import { bookedNightsBy, bookingsBeside } from '../nights.ts'
-import type { Asked, ColumnKind, Reading, Sight, Window } from '../reading.ts'
+import type { Asked, Column, ColumnKind, FileRow, Reading, Sight, Window } from '../reading.ts'
 import type { Range } from '../rules/dates.ts'
 import { averageOf, noNights, noStays, summedUp } from '../rules/operating.ts'
 import type { Nights, Stays } from '../rules/operating.ts'
@@ -38,6 +38,8 @@ const columns: Record<string, ColumnKind> = {
   name: 'text', bookings: 'count', unitNights: 'count', sold: 'count', roomRevenue: 'amount', share: 'ratio', adr: 'amount', commission: 'amount',
   netRevenue: 'amount', cancellations: 'count', leadTime: 'ratio', otherRevenue: 'amount',
 } // prettier-ignore
+
+const fees: ReadonlySet<string> = new Set(['cancellation', 'no_show', 'early_departure'])
 
 /** Shares of amounts in parts of 10,000 by largest remainder: they sum to 1, with shares below 0 for amounts below 0. Null where the amounts come to nothing. */
 const sharesOf = (amounts: readonly number[]): (string | null)[] => {
@@ -144,12 +146,22 @@ export const openProduction = async (
   const totals = { ...total, share: total.roomRevenue === 0 ? null : '1.0000' }
   const nameOf = await namesOf(trx, by, shownKeys, meta.locale)
   const nameIn = (key: string) => (key === 'others' ? wordOf(key, meta.locale) : nameOf(key === without ? null : key))
-  const flat = ({ otherRevenueByCategory: ___, ...row }: typeof totals, name: string) => ({ ...row, name })
+  const flat = ({ otherRevenueByCategory, ...row }: typeof totals, name: string): FileRow => ({
+    ...row,
+    name,
+    ...Object.fromEntries(otherRevenueByCategory.map(({ category, amount }) => [`other ${category}`, amount])),
+  })
+  const word = (key: string) => wordOf(key, meta.locale)
+  const categories = total.otherRevenueByCategory.map(({ category }): Column => ({
+    key: `other ${category}`,
+    title: `${word('otherRevenue')}: ${word(fees.has(category) ? `${category}_fee` : category)}`,
+    kind: 'amount',
+  }))
   return {
     meta,
     rows,
     totals: () => totals,
-    columns: columnsOf(meta.locale, columns),
+    columns: [...columnsOf(meta.locale, columns), ...categories],
     flat: ({ key, basis: ____, ...row }) => [flat(row, nameIn(key))],
     foot: () => flat(totals, wordOf('totals', meta.locale)),
     charts: [{ label: 'name', keys: ['roomRevenue', 'netRevenue'] }],
