@@ -139,6 +139,19 @@ describe('a support session', function () {
     expect(made.status, JSON.stringify(made.body)).to.be.oneOf([201, 400])
   })
 
+  it('sets no address to which data of guests would go', async () => {
+    const { propertyId } = await makeHouse({ tenantId })
+    const { token } = (await start({ mode: 'write' })).body as { token: string }
+    const set = (registration: object) => own('PATCH', `/properties/${propertyId}/settings`, token, { registration })
+    for (const registration of [
+      { authority: 'open', endpointUrl: 'https://elsewhere.example/v1', credentials: 'a secret of their own' },
+      { endpointUrl: 'https://elsewhere.example/v1' },
+      { credentials: null },
+    ])
+      expect(codeOf(await set(registration))).to.deep.equal([403, 'forbidden'])
+    expect((await set({ linkDaysBefore: 2 })).status).to.equal(200)
+  })
+
   it('reads only for N2, one at a time, for 5 to 60 minutes, with a reason', async () => {
     expect(codeOf(await start({ mode: 'write' }, n2))).to.deep.equal([403, 'level_required'])
     for (const given of [{ minutes: 4 }, { minutes: 61 }, { reason: 'too short' }])
