@@ -1,4 +1,5 @@
 import { PropertySettings, PropertySettingsChange } from '../../config/property-settings.ts'
+import type { SettingsChange } from '../../config/property-settings.ts'
 import { forbidden } from '../../config/errors.ts'
 import { Bool, List, Obj, OneOf, Opt, Sparse, Text, Uuid } from '../../config/schema.ts'
 import {
@@ -15,6 +16,7 @@ import {
   warningsOf,
 } from '../../db/properties/index.ts'
 import { can } from '../lib/access/kinds.ts'
+import type { Caller } from '../lib/caller.ts'
 import { resource } from '../lib/resource.ts'
 import { route } from '../lib/route.ts'
 import { propertyFields, propertyKinds, propertyRecord, Reason } from './schemas.ts'
@@ -93,6 +95,14 @@ const change = properties.change({
   command: ({ trx, id, body }) => changeProperty(trx, id, body),
 })
 
+/** Settings that say to whom the data of guests go: no support session sets them. */
+const ofAuthority = ['authority', 'endpointUrl', 'credentials'] as const
+
+const refuseSupport = (caller: Caller, { registration }: SettingsChange): void => {
+  if (caller.kind === 'user' && caller.support && ofAuthority.some((key) => registration?.[key] !== undefined))
+    throw forbidden('forbidden', 'Insufficient permissions: a support session does not say where data of guests go')
+}
+
 const changeSettingsOf = route({
   id: 'properties.updateSettings',
   method: 'PATCH',
@@ -105,7 +115,8 @@ const changeSettingsOf = route({
   body: PropertySettingsChange,
   example: { holds: { checkoutMinutes: 12 }, portal: { maxNights: 20 } },
   returns: Property,
-  handle: async ({ trx, params, body }) => {
+  handle: async ({ trx, caller, params, body }) => {
+    refuseSupport(caller, body)
     await changeSettings(trx, params.propertyId, body)
     return readPropertyRecord(trx, params.propertyId)
   },

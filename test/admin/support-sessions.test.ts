@@ -10,6 +10,8 @@ import { sequenceEvents } from '../../jobs/webhooks.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { drain } from '../support/drain.ts'
 import { makeHouse } from '../support/factories.ts'
+import { pay, refundsOf } from '../support/pay.ts'
+import { makeHold } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 
 describe('a support session', function () {
@@ -137,6 +139,32 @@ describe('a support session', function () {
       expect(supportMay(action, subject), `${action} ${subject}`).to.equal(false)
     const made = await own('POST', '/guests', token, { firstName: 'Rui', source: 'staff' })
     expect(made.status, JSON.stringify(made.body)).to.be.oneOf([201, 400])
+  })
+
+  it('sets no address to which data of guests would go', async () => {
+    const { propertyId } = await makeHouse({ tenantId })
+    const { token } = (await start({ mode: 'write' })).body as { token: string }
+    const set = (registration: object) => own('PATCH', `/properties/${propertyId}/settings`, token, { registration })
+    for (const registration of [
+      { authority: 'open', endpointUrl: 'https://elsewhere.example/v1', credentials: 'a secret of their own' },
+      { endpointUrl: 'https://elsewhere.example/v1' },
+      { credentials: null },
+    ])
+      expect(codeOf(await set(registration))).to.deep.equal([403, 'forbidden'])
+    expect((await set({ linkDaysBefore: 2 })).status).to.equal(200)
+  })
+
+  it('sends no money back, also not by what it cancels', async () => {
+    const house = await makeHouse({ tenantId })
+    const bookingId = await makeHold(house)
+    await pay(house, bookingId, 'all')
+    await drain()
+    const { token } = (await start({ mode: 'write' })).body as { token: string }
+    const cancel = (more: object) =>
+      own('POST', `/bookings/${bookingId}/cancel`, token, { reason: 'changed_plans', ...more })
+    expect(codeOf(await cancel({}))).to.deep.equal([403, 'forbidden'])
+    const later = await cancel({ refund: 'later' })
+    expect([later.status, await refundsOf(house)], JSON.stringify(later.body)).to.deep.equal([200, []])
   })
 
   it('reads only for N2, one at a time, for 5 to 60 minutes, with a reason', async () => {

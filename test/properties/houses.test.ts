@@ -103,6 +103,23 @@ describe('The staff of a house', () => {
       expect(body.errors.map((error: { field: string }) => error.field)).to.deep.equal(codes(readiness.body.blockers))
     })
 
+    it('that is told to connect the authority of its country until it has', async () => {
+      const isTold = async () =>
+        (await owner.get(`${ofHouse()}/readiness`)).body.warnings.some(
+          ({ code }: { code: string }) => code === 'guest_registration_not_connected',
+        )
+      const set = (registration: object) => owner.send('PATCH', `${ofHouse()}/settings`, { registration })
+      expect(await isTold()).to.equal(true)
+      const connected = await set({
+        authority: 'open',
+        endpointUrl: 'https://authority.example/v1',
+        credentials: 'a secret of the authority',
+      })
+      expect([connected.status, await isTold()]).to.deep.equal([200, false])
+      await set({ authority: 'none', endpointUrl: null, credentials: null })
+      expect(await isTold()).to.equal(true)
+    })
+
     it('that is read only once it is archived, and listed only where that is asked for', async () => {
       for (const _ of [1, 2]) {
         const { status, body } = await owner.send('POST', `properties/${id}/archive`)

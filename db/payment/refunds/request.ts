@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
+import { conflict, forbidden, notFound, unprocessable, versionConflict } from '../../../config/errors.ts'
 import { refundRequested } from '../../../config/events/payment.ts'
 import { refundPayment } from '../../../jobs/payment.ts'
 import { requestPixReturn } from '../../cash/index.ts'
@@ -221,5 +221,9 @@ const refundOfTarget = async (
  * allocations, newest first. Of a target: what gateway payments put on it, newest payment first; the target's `revert` takes it off,
  * so the caller does not. Without an amount: all that is not disputed. Throws 422 `amount_exceeds_refundable`, `amount_disputed`.
  */
-export const requestRefund = (trx: Trx, wanted: OfPayment | OfTarget): Promise<RequestedRefund[]> =>
-  'paymentId' in wanted ? refundOfPayment(trx, wanted) : refundOfTarget(trx, wanted)
+export const requestRefund = async (trx: Trx, wanted: OfPayment | OfTarget): Promise<RequestedRefund[]> => {
+  // Also where it comes of something else, such as a cancellation.
+  if (contextOf(trx).supportSessionId !== null)
+    throw forbidden('forbidden', 'Insufficient permissions: no money is sent back in a support session')
+  return 'paymentId' in wanted ? refundOfPayment(trx, wanted) : refundOfTarget(trx, wanted)
+}

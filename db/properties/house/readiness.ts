@@ -137,7 +137,8 @@ export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[
   const gap =
     facts.checkInFrom && facts.checkOutUntil ? minutesOf(facts.checkInFrom) - minutesOf(facts.checkOutUntil) : 0
   const later = addDays(todayIn(facts.timezone, facts.now), nearNights)
-  const furthest = Math.max(nearNights, settingsOf(facts.settings).portal.maxAdvanceDays)
+  const { portal, registration } = settingsOf(facts.settings)
+  const furthest = Math.max(nearNights, portal.maxAdvanceDays)
   const missing = await missingPrices(trx, propertyId, later, addDays(later, furthest - nearNights))
   const checks: [boolean, string, string][] = [
     [
@@ -147,7 +148,11 @@ export const warningsOf = async (trx: Trx, propertyId: string): Promise<Blocker[
     ],
     [facts.lateOrEarly === 0, 'early_late_fee_undeclared', 'add extras for early check-in and late check-out'],
     [brazilian && !facts.registryNumber, 'registry_number_missing', 'add the number of the Cadastur'],
-    [brazilian, 'guest_registration_not_connected', 'guests are not reported to the authority by this service yet'],
+    [
+      brazilian && registration.authority === 'none',
+      'guest_registration_not_connected',
+      'connect the authority that guests are reported to',
+    ],
     [facts.images < 3 || facts.bareTypes > 0, 'gallery_small', 'show at least three images, and one of each unit type'],
     [facts.unmappedTypes > 0, 'channel_unmapped', 'map each unit type with the channels that are connected'],
     ...missing.slice(0, 1).map((gap): [boolean, string, string] => [true, 'price_missing_later', gapText(gap)]),
