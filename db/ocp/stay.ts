@@ -4,18 +4,20 @@ import type { Trx } from '../lib/connection.ts'
 import type { Stay } from './rules/automation-conditions.ts'
 
 /**
- * Money of a booking, for conditions and texts: `b` is the booking. Paid is captured less what goes back; ended rooms cost their fee. Payments are looked up
- * target by target, so that no plan reads all of them.
+ * Money of a booking, for conditions and texts: `b` is the booking. Paid is what payments have put on it, wherever they were made for, less what goes back; ended rooms
+ * cost their fee. Payments are looked up target by target, so that no plan reads all of them.
  */
 export const bookingMoney = `
   (select coalesce(sum(case when x.status in ('cancelled', 'no_show', 'expired') then coalesce(x.fee_amount, 0) else x.total end), 0)
    from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id)::bigint as booking_total,
-  (select jsonb_build_object('paid', coalesce(sum(p.captured_amount - p.refund_reserved), 0), 'returned', coalesce(sum(p.refund_reserved), 0))
+  (select jsonb_build_object('paid', coalesce(sum(a.paid), 0), 'returned', coalesce(sum(p.returned), 0))
    from (
      select 'booking' as type, b.id union all select 'reservation', x.id from reservation x where x.tenant_id = b.tenant_id and x.booking_id = b.id
      union all select 'folio', f.id from reservation x join folio f on f.tenant_id = x.tenant_id and f.reservation_id = x.id
      where x.tenant_id = b.tenant_id and x.booking_id = b.id) t
-   cross join lateral (select p.captured_amount, p.refund_reserved from payment p
+   cross join lateral (select sum(a.amount) as paid from payment_allocation a
+     where a.tenant_id = b.tenant_id and a.target_type = t.type and a.target_id = t.id offset 0) a
+   cross join lateral (select sum(p.refund_reserved) as returned from payment p
      where p.tenant_id = b.tenant_id and p.target_type = t.type and p.target_id = t.id offset 0) p) as money`
 
 export type BookingMoney = { bookingTotal: number; money: { paid: number; returned: number } }

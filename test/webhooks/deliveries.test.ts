@@ -185,6 +185,12 @@ describe('events delivered to an endpoint', function () {
     const [longest] = await deliveries()
     const longestMs = new Date(longest!.nextAttemptAt as string).getTime() - Date.now()
     expect(longestMs).to.be.within(86_390_000, 86_401_000)
+    const [gate] = await sql<{ closedMs: number }>(
+      all.world.database.admin,
+      `select extract(epoch from closed_until - clock_timestamp()) * 1000 as closed_ms from provider_gate where gate = ?`,
+      [`webhook:${id}`],
+    )
+    expect(Number(gate?.closedMs), 'the gate of the endpoint').to.be.within(86_390_000, 86_401_000)
     receiver.sends(503, { 'retry-after': new Date(Date.now() + 14_400_000).toUTCString() })
     await again()
     const [dated] = await deliveries()

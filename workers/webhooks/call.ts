@@ -17,11 +17,11 @@ const errorOf = ({ kind, code }: Exclude<OutgoingOutcome, { kind: 'answered' }>)
   return ofTls.test(code) ? 'tls_failed' : 'connect_failed'
 }
 
-/** Seconds, or a date. */
+/** Seconds, or a date; the gate of the endpoint, too, stays closed for no longer than a day. */
 const retryAfterMs = (header: string | undefined): number | null => {
   if (header === undefined) return null
   const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
-  return Number.isFinite(ms) && ms > 0 ? ms : null
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, limits.longestRetryAfterMs) : null
 }
 
 /** The first characters of an answer, on one line. */
