@@ -179,7 +179,7 @@ export const errorCodes = {
     business_date_not_over: 'The business day is not over in the time zone of the property.',
     cancellation_not_allowed: 'The stay cannot be cancelled any more.',
     category_inactive: 'The category is not in use.',
-    channel_managed: 'Price and dates of the stay belong to a channel.',
+    channel_managed: 'Price and dates of the stay belong to a channel; its guest cancels it there.',
     checklist_incomplete: 'A required point of the checklist is not done.',
     checklist_not_clean: 'Items of the checklist of the period are not settled.',
     context_mismatch: 'The template speaks of other records than the trigger or the message has.',

@@ -76,6 +76,7 @@ export const routes = [
       'payment_in_progress',
       'already_arrived',
       'cancellation_not_allowed',
+      'channel_managed',
       'folio_busy',
       'business_day_changed',
     ],
@@ -84,6 +85,7 @@ export const routes = [
       const done = await cancelReservations(trx, bookingId, {
         reservationIds,
         acceptedFee,
+        byGuest: true,
         reason: reason ? reasons[reason] : 'guest_request',
       })
       if (done === null) throw notFound()

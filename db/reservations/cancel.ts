@@ -58,6 +58,8 @@ export type Cancellation = {
   /** For terms agreed elsewhere, such as with a channel: the policy's fee, or none. */
   terms?: 'policy' | 'free' | undefined
   reason: CancelReason
+  /** Guests cancel a stay of a channel there: the channel would not hear of it from us, and has terms of its own. */
+  byGuest?: boolean | undefined
   /** The desk cancels: it is told all that stands in the way at once, and may set rules aside. */
   desk?: Desk | undefined
 }
@@ -80,7 +82,7 @@ const feeChanged = (fee: number) =>
 export const cancelReservations = async (
   trx: Trx,
   bookingId: string,
-  { reservationIds, acceptedFee, terms, reason, desk }: Cancellation,
+  { reservationIds, acceptedFee, terms, reason, byGuest = false, desk }: Cancellation,
 ): Promise<'cancelled' | 'already' | null> => {
   const propertyId = await propertyOfBooking(trx, bookingId)
   if (!propertyId) return null
@@ -93,6 +95,8 @@ export const cancelReservations = async (
   const rooms = desk
     ? roomsOfDesk(reservations, reservationIds)
     : roomsToCancel(reservations, reservationIds, businessDate)
+  if (byGuest && rooms.some((one) => one.channelManaged))
+    throw unprocessable('channel_managed', 'The stay was booked at a channel; cancel it there')
   if (rooms.length === 0) {
     if (desk) refuseBlocked(inHouse(reservations, reservationIds))
     return 'already'

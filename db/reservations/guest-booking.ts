@@ -217,6 +217,7 @@ const refusal = ({ businessDate, payments }: BookingParts, rooms: readonly Reser
   if (status === 'cancelled' || status === 'expired') return status
   if (rooms.some((one) => one.status === 'no_show' || (one.status === 'confirmed' && businessDate > one.arrival)))
     return 'cancellation_not_allowed'
+  if (rooms.some((one) => one.channelManaged && isLive(one.status))) return 'channel_managed'
   return isRunning({ live: payments }) ? 'payment_in_progress' : null
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { mintGuestToken } from '../../api/public/guest-booking.ts'
 import { sql, sqlOne } from '../../db/lib/connection.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
@@ -85,6 +86,27 @@ describe('The booker of a booking that its channel modifies', () => {
     await deliver({ ...modified, revision: 4, booker: { name: 'Ana Clara Souza', email: 'ana@other.example' } })
     expect((await read(id)).booker.guestId).to.equal(other)
     expect(await endsTokens(id)).to.equal(false)
+  })
+
+  it('cancels at the channel, and not on the portal of the house', async () => {
+    const id = await deliver({})
+    const { guestToken } = await mintGuestToken(house.tenantId, id, 600)
+    const guest = (method: string, path: string, body?: object) =>
+      world.request(method, `/api/public/reservations/${path}`, {
+        guest: guestToken,
+        ...(body ? { body } : {}),
+      })
+    const own = await guest('GET', 'current')
+    expect([own.status, own.body.cancellation]).to.deep.equal([
+      200,
+      { allowed: false, fee: 0, refund: 0, nextDeadline: null, reason: 'channel_managed' },
+    ])
+    const refused = await guest('POST', 'cancel', { reason: 'changed_plans', acceptedFee: 0 })
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'channel_managed'])
+    expect((await read(id)).reservations.map(({ status }) => status)).to.deep.equal(['confirmed'])
+    await deliver({ kind: 'cancelled', revision: 2 })
+    expect((await read(id)).reservations.map(({ status }) => status)).to.deep.equal(['cancelled'])
+    expect((await guest('GET', 'current')).body.cancellation.reason).to.equal('cancelled')
   })
 
   it('is found by the address that the channel says by now', async () => {
