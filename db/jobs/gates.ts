@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { sql, sqlOne } from '../lib/connection.ts'
-import type { PlatformTrx } from '../lib/connection.ts'
+import type { AnyTrx, PlatformTrx } from '../lib/connection.ts'
 
 /** One account that jobs call, or `kind:<name>` for the rate of a kind. What comes before the first colon is its provider. */
 export type Gate = {
@@ -48,8 +48,8 @@ export const setGateRate = async (trx: PlatformTrx, gate: string, ratePerSecond:
   )
 }
 
-/** Opens a gate at once, on an operator's word. False if it was open. */
-export const openGate = async (trx: PlatformTrx, gate: string): Promise<boolean> => {
+/** Opens a gate at once, on an operator's word, or where what it stood for is another by now; a tenant its own. False if it was open. */
+export const openGate = async (trx: AnyTrx, gate: string): Promise<boolean> => {
   const rows = await sql(
     trx,
     `update provider_gate set state = 'open', closed_at = null, closed_until = null, reason = null, failures = 0, closures = 0,

@@ -18,6 +18,7 @@ export {
   kindGate,
   listGates,
   mayPass,
+  openGate,
   pausedIn,
   releaseProbe,
   reportCall,

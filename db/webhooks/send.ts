@@ -1,3 +1,4 @@
+import { endpointGate } from './gate.ts'
 import { webhookLimits as limits } from '../../config/limits.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { contextOf, later, prepared, preparedOne, sql } from '../lib/connection.ts'
@@ -237,7 +238,7 @@ export const endSending = async (trx: Trx, endpointId: string): Promise<boolean>
       trx,
       deliverEvents,
       { tenantId: contextOf(trx).tenantId ?? '', webhookEndpointId: endpointId },
-      { at, uniqueKey: `${endpointId} ${at.toISOString()}`, gate: `webhook:${endpointId}` },
+      { at, uniqueKey: `${endpointId} ${at.toISOString()}`, gate: endpointGate(endpointId) },
     )
   }
   return true

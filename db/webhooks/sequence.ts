@@ -1,3 +1,4 @@
+import { endpointGate } from './gate.ts'
 import { deliverEvents } from '../../jobs/webhooks.ts'
 import { boundTenant } from '../lib/bound-tenant.ts'
 import { contextOf, later, prepared } from '../lib/connection.ts'
@@ -54,7 +55,7 @@ export const askForSender = (trx: Trx, endpointId: string, deliveries = 1): void
       trx,
       deliverEvents,
       { tenantId: tenantId ?? '', webhookEndpointId: endpointId },
-      { uniqueKey: `${endpointId} ${sender}`, gate: `webhook:${endpointId}` },
+      { uniqueKey: `${endpointId} ${sender}`, gate: endpointGate(endpointId) },
     )
 }
 

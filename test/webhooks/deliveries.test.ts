@@ -165,6 +165,43 @@ describe('events delivered to an endpoint', function () {
     expect(delivered.log[0]).to.include({ number: 11 })
   })
 
+  it('go out at once to another address, and after a pause, whatever the receiver had asked for before', async () => {
+    const { id, version } = await create()
+    const gate = async () =>
+      (
+        await sql<{ state: string }>(all.world.database.admin, `select state from provider_gate where gate = ?`, [
+          `webhook:${id}`,
+        ])
+      )[0]?.state
+    const shut = async () => {
+      receiver.sends(429, { 'retry-after': '86400' })
+      await raiseIn(all.house.tenantId)
+      await flow()
+      expect(await gate()).to.equal('closed')
+      receiver.heard.splice(0)
+      receiver.sends(204)
+    }
+    const heardOfNext = async () => {
+      await raiseIn(all.house.tenantId)
+      await flow()
+      return receiver.heard.length
+    }
+    await shut()
+    const patched = await all.owner.send('PATCH', `webhooks/endpoints/${id}`, { description: 'Ours' })
+    expect([patched.status, await gate(), version]).to.deep.equal([200, 'closed', 1])
+    expect(await heardOfNext()).to.equal(0)
+    expect(
+      (await all.owner.send('PATCH', `webhooks/endpoints/${id}`, { url: `${receiver.url()}/moved` })).status,
+    ).to.equal(200)
+    expect(await gate()).to.equal('open')
+    expect(await heardOfNext()).to.be.above(0)
+    await shut()
+    for (const move of ['pause', 'resume'])
+      expect((await all.owner.send('POST', `webhooks/endpoints/${id}/${move}`)).status).to.equal(200)
+    expect(await gate()).to.equal('open')
+    expect(await heardOfNext()).to.be.above(0)
+  })
+
   it('wait as the schedule says, and as long as the receiver asks', async () => {
     const { id } = await create()
     receiver.sends(503, { 'retry-after': '7200' })

@@ -1,9 +1,11 @@
 import { unprocessable } from '../../../config/errors.ts'
 import { webhookEndpointChanged } from '../../../config/events/webhooks.ts'
+import { openGate } from '../../jobs/index.ts'
 import { sql } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { changeRow, fieldsOf } from '../../lib/records.ts'
 import { WebhookEndpoint } from '../models.ts'
+import { endpointGate } from '../gate.ts'
 import { readEndpoint } from './read.ts'
 import { tell } from './tell.ts'
 import type { NewEndpoint } from './create.ts'
@@ -25,6 +27,8 @@ export const changeEndpoint = async (trx: Trx, id: string, change: EndpointChang
   if (change.propertyIds) await refuseUnknownProperties(trx, change.propertyIds)
   if (fieldsOf(change).length === 0) return
   await changeRow(trx, WebhookEndpoint, id, change)
+  // The failures were those of the former address.
+  if (change.url !== undefined && change.url !== before.url) await openGate(trx, endpointGate(id))
   const { subjects: _, ...sent } = change
   await tell(trx, id, webhookEndpointChanged, sent, before)
 }

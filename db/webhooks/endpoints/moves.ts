@@ -3,12 +3,14 @@ import {
   webhookEndpointPaused,
   webhookEndpointResumed,
 } from '../../../config/events/webhooks.ts'
+import { openGate } from '../../jobs/index.ts'
 import { sql, sqlOne } from '../../lib/connection.ts'
 import type { Trx } from '../../lib/connection.ts'
 import { emit } from '../../lib/events.ts'
 import { notFound } from '../../../config/errors.ts'
 import { lifecycle } from '../../lib/lifecycle.ts'
 import { holdHead } from '../feed.ts'
+import { endpointGate } from '../gate.ts'
 import { beginReplay } from '../replay.ts'
 import { readEndpoint } from './read.ts'
 import type { EndpointRecord } from './read.ts'
@@ -96,6 +98,7 @@ export const resumeEndpoint = async (trx: Trx, id: string, replayMissed: boolean
     `update webhook_health set failures = 0, failing_since = null, warned_at = null, last_error = null where id = ?`,
     [id],
   )
+  await openGate(trx, endpointGate(id))
   if (replayMissed) await beginReplay(trx, id, { fromSequence: (pausedAfterSequence ?? 0) + 1, isMissed: true })
   await tell(trx, id, webhookEndpointResumed)
 }
