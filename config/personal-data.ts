@@ -166,7 +166,7 @@ export const personalData: readonly PersonalTable[] = [
     basis: 'contract',
     erasure: 'null',
     guests: ofBooker,
-    // What the guest could see of the booking by a token ends, too.
+    // Tokens by which the guest could see the booking end, too.
     set: {
       sealed: 'null',
       email_index: 'null',

@@ -1,3 +1,4 @@
+import { largestBooking } from '../../config/cash.ts'
 import { invalid, notFound, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import { raisedBy, sum } from '../lib/amounts.ts'
@@ -22,9 +23,6 @@ export const budgetMoves = lifecycle<'draft' | 'approved' | 'superseded'>('A bud
 export type BudgetCopy = { budgetId?: string | undefined; fiscalYearId?: string | undefined; rate: number }
 
 type Amount = { accountId: string; costCenterId: string | null; number: number; amount: number }
-
-/** The largest amount of a line, in minor units. */
-const largest = 10_000_000_000_000
 
 /** Each amount with the percentage, half-up; the last month takes what is missing to that of the year (R37). */
 const raised = (amounts: readonly Amount[], rate: number): Amount[] => {
@@ -84,8 +82,8 @@ export const copyLines = async (
           [tenantId, budgetId],
         )
   const lines = raised(amounts, rate)
-  if (lines.some(({ amount }) => Math.abs(amount) > largest))
-    throw invalid([{ field: 'copy.rate', message: `makes a line of more than ${largest}` }])
+  if (lines.some(({ amount }) => Math.abs(amount) > largestBooking))
+    throw invalid([{ field: 'copy.rate', message: `makes a line of more than ${largestBooking}` }])
   await writeLines(trx, budget, lines)
 }
 

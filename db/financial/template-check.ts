@@ -1,3 +1,4 @@
+import { largestBooking } from '../../config/cash.ts'
 import { invalid, unprocessable } from '../../config/errors.ts'
 import type { FieldError } from '../../config/errors.ts'
 import type { Condition } from '../lib/conditions.ts'
@@ -21,16 +22,13 @@ export type GivenTemplate = {
   schedule?: Schedule | null | undefined
 }
 
-/** The largest amount of a line, in minor units. */
-const largest = 10_000_000_000_000
-
 /** The lines of an entry with the values of the variables. 400 for one that is too large; 422 `template_not_balanced` for a rest below 0. */
 export const fill = (lines: readonly TemplateLine[], values: Readonly<Record<string, number>>): DraftLine[] => {
   const entry = filled(lines, values)
   if (!entry)
     throw unprocessable('template_not_balanced', 'The rest would be below 0', [{ field: 'lines', message: 'no rest' }])
-  if (entry.some(({ debit = 0, credit = 0 }) => Math.max(debit, credit) > largest))
-    throw invalid([{ field: 'lines', message: `come to more than ${largest} in a line` }])
+  if (entry.some(({ debit = 0, credit = 0 }) => Math.max(debit, credit) > largestBooking))
+    throw invalid([{ field: 'lines', message: `come to more than ${largestBooking} in a line` }])
   return entry
 }
 

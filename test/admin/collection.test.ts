@@ -100,21 +100,21 @@ describe('the collection of bills', function () {
     const invoiceId = await bill()
     await apply(await tryOf(invoiceId), declined)
     expect(await retries()).to.deep.equal([3])
-    // A new card after five days has its next try on the seventh.
-    await sql(world.database.admin, `delete from jobs where kind = 'billing.retry-invoice'`)
-    await sql(world.database.admin, `update subscription_invoice set issued_at = issued_at - interval '5 days' where id = ?`, [
-      invoiceId,
-    ]) // oxfmt-ignore
-    await pay({ kind: 'card', cardToken: 'decline' })
-    await apply(await tryOf(invoiceId), declined)
-    expect(await retries()).to.deep.equal([7])
-    await sql(world.database.admin, `delete from jobs where kind = 'billing.retry-invoice'`)
-    await sql(world.database.admin, `update subscription_invoice set issued_at = issued_at - interval '20 days' where id = ?`, [
-      invoiceId,
-    ]) // oxfmt-ignore
-    await pay({ kind: 'card', cardToken: 'decline' })
-    await apply(await tryOf(invoiceId), declined)
-    expect(await retries()).to.deep.equal([])
+    // A new card after five days has its next try on the seventh, and one after 25 days has none.
+    for (const [later, next] of [
+      [5, [7]],
+      [20, []],
+    ] as const) {
+      await sql(world.database.admin, `delete from jobs where kind = 'billing.retry-invoice'`)
+      await sql(
+        world.database.admin,
+        `update subscription_invoice set issued_at = issued_at - make_interval(days => ?) where id = ?`,
+        [later, invoiceId],
+      )
+      await pay({ kind: 'card', cardToken: 'decline' })
+      await apply(await tryOf(invoiceId), declined)
+      expect(await retries()).to.deep.equal(next)
+    }
   })
 
   it('comes back for a new card that was named while the former one was tried', async () => {

@@ -2,6 +2,9 @@ import { expect } from 'chai'
 import { settings } from '../../config/env.ts'
 import { addDays } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
+import { stripeContract } from '../payment/stripe/contract.ts'
+import { startStripePeer } from '../payment/stripe/peer.ts'
+import type { Peer } from '../payment/stripe/peer.ts'
 import { forgetLimits, makeSuperuser, makeTenant, makeUser, signIn } from '../auth/support.ts'
 import { done } from '../stories/inn.ts'
 import { drain } from '../support/drain.ts'
@@ -173,5 +176,52 @@ describe('the ways in which tenants pay their bills', function () {
     const following = await next()
     expect(following.lines[0]).to.include({ description: 'Professional' })
     expect(following.total).to.be.above(9_900)
+  })
+
+  describe('at Stripe', () => {
+    const { billingGateway, stripe } = settings
+    let peer: Peer
+    before(async function () {
+      this.timeout(120_000)
+      peer = await startStripePeer(await stripeContract())
+      settings.stripe = { ...stripe, secretKey: 'sk_test_x', publishableKey: 'pk_test_x', apiBase: peer.url }
+      settings.billingGateway = 'stripe'
+    })
+    after(async () => {
+      settings.stripe = stripe
+      settings.billingGateway = billingGateway
+      await peer.close()
+    })
+    const intents = () => peer.seen.filter(({ path, method }) => path === '/v1/payment_intents' && method === 'POST')
+
+    it('name the customer of a card that is kept, and of a slip its payer', async () => {
+      await pay({ kind: 'card', cardToken: 'pm_card_visa' })
+      await bill()
+      await collect()
+      await bill()
+      await collect()
+      expect((await invoice()).status).to.equal('paid')
+      const [first, second] = intents().map(({ body }) => body)
+      expect(first).to.include({ payment_method: 'pm_card_visa', setup_future_usage: 'off_session' })
+      expect(first?.['customer']).to.match(/^cus_/)
+      expect(second).to.include({ payment_method: 'pm_1', off_session: 'true', customer: first?.['customer'] })
+
+      await sql(
+        world.database.admin,
+        `update tenant set document = '11444777000161', billing_address = ?::jsonb where id = ?`,
+        [
+          JSON.stringify({ line1: 'Rua A, 1', city: 'Rio', region: 'RJ', postalCode: '20000-000', countryCode: 'BR' }),
+          tenantId,
+        ],
+      )
+      await pay({ kind: 'boleto' })
+      await bill()
+      await drain({ kinds: ['billing.collect'] })
+      const slip = intents().at(-1)?.body['payment_method_data'] as Record<string, unknown> | undefined
+      expect(slip).to.deep.include({ type: 'boleto', boleto: { tax_id: '11444777000161' } })
+      expect(slip?.['billing_details']).to.deep.include({
+        address: { line1: 'Rua A, 1', city: 'Rio', state: 'RJ', postal_code: '20000-000', country: 'BR' },
+      })
+    })
   })
 })

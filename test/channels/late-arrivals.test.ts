@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { daysIn } from '../../config/time.ts'
 import { sql } from '../../db/lib/connection.ts'
 import { businessDay } from '../../db/financial/index.ts'
-import { createTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { amendReservation } from '../../db/reservations/amend.ts'
 import { chargeNights } from '../../db/reservations/charge-nights.ts'
 import { postCharged } from '../../db/reservations/folio/write.ts'
@@ -13,6 +12,7 @@ import { setDay } from '../night-audit/support.ts'
 import { useDatabase } from '../support/database.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { makeFirstNightFees } from '../support/taxes.ts'
 import { makeConnection, newExternalId, receive, revisionOf, staysOf } from './support.ts'
 
 type Tax = { code: string; amount: number }
@@ -25,20 +25,7 @@ describe('A booking that its channel modifies, whose guest came a day late', fun
 
   beforeEach(async () => {
     house = await makeHouse({ units: 2, deposit: null, settings: { frontDesk: { noShowFrom: '00:00' } } })
-    const { propertyId } = house
-    const rule = {
-      propertyId,
-      kind: 'fee' as const,
-      included: false,
-      appliesTo: 'room' as const,
-      validFrom: house.day(-30),
-    }
-    await house.inHouse(async (trx) => {
-      const [once, first] = ['Of the stay', 'Of two nights'].map((name) => ({ en: name, 'pt-BR': name }))
-      await createTaxRule(trx, { ...rule, code: 'STAY', name: once!, basis: 'per_stay', amount: 777 })
-      await createTaxRule(trx, { ...rule, code: 'FIRST', name: first!, basis: 'per_night', amount: 100, maxNights: 2 })
-      await sql(trx, `update property set public_version = public_version + 1 where id = ?`, [propertyId])
-    })
+    await makeFirstNightFees(house)
     connection = await makeConnection(house, { name: 'late', secret: 'x'.repeat(20) })
     await house.inHouse((trx) => sql(trx, `update channel_connection set status = 'paused' where id = ?`, [connection]))
   })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { randomUUID } from 'node:crypto'
 import { createApiKey } from '../../db/auth/api-keys.ts'
 import { sql } from '../../db/lib/connection.ts'
-import { createTaxRule, deleteTaxRule } from '../../db/properties/terms/tax-rules.ts'
+import { deleteTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { forgetLimits } from '../auth/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { makeFee } from '../support/taxes.ts'
 import { portalOf } from '../support/stay.ts'
 import type { Portal } from '../support/stay.ts'
 import { until } from '../support/until.ts'
@@ -27,26 +27,9 @@ describe('A quote of the portal, and its taxes', () => {
     expect(status, JSON.stringify(body)).to.equal(200)
     return body.quote
   }
-  const makeFee = async (code: string): Promise<string> => {
-    const id = randomUUID()
-    await house.inHouse((trx) =>
-      createTaxRule(trx, {
-        id,
-        propertyId: house.propertyId,
-        code,
-        name: { 'pt-BR': 'Taxa', en: 'Fee' },
-        kind: 'fee',
-        basis: 'per_night',
-        amount: 500,
-        appliesTo: 'room',
-        validFrom: house.day(0),
-      }),
-    )
-    return id
-  }
 
   it('keeps a tax of a quote that is just being held from being deleted', async () => {
-    const id = await makeFee('KEPT')
+    const id = await makeFee(house, 'KEPT')
     const quote = await quoted()
     const { admin } = world.database
     const holder = await admin.transaction()
@@ -81,7 +64,7 @@ describe('A quote of the portal, and its taxes', () => {
   })
 
   it('refuses a quote with a tax that was deleted since, and takes one that is made anew', async () => {
-    const id = await makeFee('GONE')
+    const id = await makeFee(house, 'GONE')
     const { inHouse } = house
     const quote = await quoted()
     await inHouse((trx) => deleteTaxRule(trx, id))

@@ -258,7 +258,7 @@ describe('The desk books', () => {
       'B 2',
     ])
     expect((await readBooking(free, made.id)).guestTokensValidFrom).not.to.equal(null)
-    // A reference is a text of somebody's, and does not leave by events.
+    // A reference is free text, and does not leave by events.
     const [told] = await free.inHouse((trx) =>
       sql<{ changed: unknown }>(
         trx,

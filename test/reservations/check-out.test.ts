@@ -85,7 +85,7 @@ describe('At check-out', () => {
     expect(stay.total).to.be.below(total)
     const deposits = await change(`select amount from deposit where reservation_id = ? order by due_at`, [id])
     expect(deposits).to.deep.equal([{ amount: first }, { amount: stay.total - first }])
-    // What the guest has paid beyond it stays on the folio, for the desk to hand back.
+    // Money that the guest has paid beyond it stays on the folio, for the desk to hand back.
     expect((await folioOf(id)).balance).to.equal(stay.total + 20_000 - total)
     await healthy()
   })

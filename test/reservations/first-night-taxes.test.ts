@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { sql } from '../../db/lib/connection.ts'
-import { createTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { setDay } from '../night-audit/support.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { makeFirstNightFees } from '../support/taxes.ts'
 import { miscounted } from '../support/stay.ts'
 import { useWorld } from '../support/world.ts'
 import { drift } from '../units/stays.ts'
@@ -28,20 +28,7 @@ describe('Taxes that are taken once a stay, or of its first nights', () => {
   beforeEach(async () => {
     house = await makeHouse({ units: 2, deposit: null, settings: { frontDesk: { noShowFrom: '00:00' } } })
     manager = await openDesk(world, house, 'manager')
-    const { propertyId } = house
-    const rule = {
-      propertyId,
-      kind: 'fee' as const,
-      included: false,
-      appliesTo: 'room' as const,
-      validFrom: house.day(-30),
-    }
-    await house.inHouse(async (trx) => {
-      const [once, first] = ['Of the stay', 'Of two nights'].map((name) => ({ en: name, 'pt-BR': name }))
-      await createTaxRule(trx, { ...rule, code: 'STAY', name: once!, basis: 'per_stay', amount: 777 })
-      await createTaxRule(trx, { ...rule, code: 'FIRST', name: first!, basis: 'per_night', amount: 100, maxNights: 2 })
-      await sql(trx, `update property set public_version = public_version + 1 where id = ?`, [propertyId])
-    })
+    await makeFirstNightFees(house)
   })
   afterEach(async () => {
     expect(await miscounted(house)).to.deep.equal([])

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { randomUUID } from 'node:crypto'
 import { sql } from '../../db/lib/connection.ts'
-import { changeTaxRule, createTaxRule, deleteTaxRule } from '../../db/properties/terms/tax-rules.ts'
+import { changeTaxRule, deleteTaxRule } from '../../db/properties/terms/tax-rules.ts'
 import { openDesk } from '../properties/support.ts'
 import type { Desk } from '../properties/support.ts'
 import { makeHouse } from '../support/factories.ts'
 import type { House } from '../support/factories.ts'
+import { makeFee } from '../support/taxes.ts'
 import { until } from '../support/until.ts'
 import { useWorld } from '../support/world.ts'
 
@@ -18,23 +18,6 @@ describe('A tax of a booking that the desk is just making', () => {
     desk = await openDesk(world, house, 'owner')
   })
 
-  const makeFee = async (code: string): Promise<string> => {
-    const id = randomUUID()
-    await house.inHouse((trx) =>
-      createTaxRule(trx, {
-        id,
-        propertyId: house.propertyId,
-        code,
-        name: { 'pt-BR': 'Taxa', en: 'Fee' },
-        kind: 'fee',
-        basis: 'per_night',
-        amount: 500,
-        appliesTo: 'room',
-        validFrom: house.day(0),
-      }),
-    )
-    return id
-  }
   const book = () => {
     const { propertyId, unitTypeId, ratePlanId, day } = house
     const room = { unitTypeId, ratePlanId, arrival: day(5), departure: day(6), adults: 2, childrenAges: [] }
@@ -49,7 +32,7 @@ describe('A tax of a booking that the desk is just making', () => {
     ).length >= most
 
   it('is not deleted', async () => {
-    const id = await makeFee('KEPT')
+    const id = await makeFee(house, 'KEPT')
     const holder = await world.database.admin.transaction()
     try {
       await sql(
@@ -76,7 +59,7 @@ describe('A tax of a booking that the desk is just making', () => {
   })
 
   it('is taken as it is by then where it is being changed', async () => {
-    const id = await makeFee('MOVED')
+    const id = await makeFee(house, 'MOVED')
     let release: () => void = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
     let isChanged = false

@@ -311,7 +311,7 @@ describe('events delivered to an endpoint', function () {
     await flow()
     const ids = receiver.events().map(({ headers }) => headers['webhook-id'])
     expect(ids).to.include.members([...missed, ...later])
-    // What was told is not told again.
+    // Events that were told are not told again.
     receiver.heard.splice(0)
     await move('pause')
     await move('resume')

@@ -175,7 +175,7 @@ export const bankDetailsOf = async (trx: Trx, supplierId: string): Promise<BankD
   const row = (is: 'in_use' | 'waiting' | 'proposed') => rows.find((each) => each.is === is)
   const one = async (found: Row | undefined) => (found ? shown(trx, found) : null)
   const [inUse, waiting] = [row('in_use'), row('waiting')]
-  // What was approved before those in use, and waits longer, never comes into use.
+  // Details that were approved before those in use, and wait longer, never come into use.
   const isNext = waiting !== undefined && (inUse === undefined || waiting.number > inUse.number)
   return {
     bankDetails: await one(inUse),
